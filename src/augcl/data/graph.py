@@ -1,0 +1,236 @@
+"""Many graphs in flat tensors: what every part of the library takes and gives."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from augcl.errors import InputError
+from augcl.ops.csr import Adjacency
+from augcl.ops.segments import pointer, ranges, segment_ids
+
+if TYPE_CHECKING:
+    from torch_geometric.data import Data
+
+
+@dataclass(frozen=True, eq=False)
+class GraphSet:
+    """G graphs with V nodes and E edge entries in all, without a Python object per graph.
+
+    Parameters
+    ----------
+    x : (V, F) float32
+        Node features, graph after graph.
+    edge_index : (2, E) int64
+        Edges, numbered over all nodes, grouped by graph and ordered by their first row.
+    node_ptr, edge_ptr : (G+1,) int64
+        Graph g owns nodes ``node_ptr[g]:node_ptr[g+1]`` and edge entries likewise.
+    y : (G,) int64, optional
+        Class of each graph, 0 … C − 1.
+    names : sequence of str, optional
+        What the user calls each graph; comes back in exported embeddings.
+    node_attr : (V, A) float32, optional
+        Continuous attributes that came with the data and are not part of `x`.
+    edge_attr : (E, K) float32, optional
+        Edge attributes and one-hot edge labels.
+    symmetric : bool
+        Every edge stands in both directions (True for data, False for some views).
+    name : str
+        Name of the data set.
+
+    Examples
+    --------
+    >>> two = GraphSet(
+    ...     x=torch.ones(5, 1),
+    ...     edge_index=torch.tensor([[0, 1, 2, 3, 3, 4], [1, 0, 3, 2, 4, 3]]),
+    ...     node_ptr=torch.tensor([0, 2, 5]),
+    ...     edge_ptr=torch.tensor([0, 2, 6]),
+    ... )
+    >>> len(two), two.select([1]).edge_index.tolist()
+    (2, [[0, 1, 1, 2], [1, 0, 2, 1]])
+    """
+
+    x: Tensor
+    edge_index: Tensor
+    node_ptr: Tensor
+    edge_ptr: Tensor
+    y: Tensor | None = None
+    names: Sequence[str] | None = None
+    node_attr: Tensor | None = None
+    edge_attr: Tensor | None = None
+    symmetric: bool = True
+    name: str = "graphs"
+
+    def __len__(self) -> int:
+        return len(self.node_ptr) - 1
+
+    @property
+    def num_nodes(self) -> int:
+        return len(self.x)
+
+    @property
+    def num_edges(self) -> int:
+        """Edge entries; an undirected edge counts twice."""
+        return self.edge_index.shape[1]
+
+    @property
+    def num_features(self) -> int:
+        return self.x.shape[1]
+
+    @property
+    def num_classes(self) -> int:
+        return 0 if self.y is None else int(self.y.max()) + 1
+
+    @property
+    def device(self) -> torch.device:
+        return self.x.device
+
+    @cached_property
+    def graph_of_node(self) -> Tensor:
+        """(V,) the graph of each node; PyG calls it ``batch``."""
+        return segment_ids(self.node_ptr)
+
+    @cached_property
+    def adjacency(self) -> Adjacency:
+        """The edges as a fast sparse product."""
+        return Adjacency.from_edges(
+            self.edge_index, self.num_nodes, symmetric=self.symmetric, ordered=True
+        )
+
+    def select(self, ids: Sequence[int] | Tensor | np.ndarray[Any, Any]) -> GraphSet:
+        """The graphs `ids`, in that order, as a new set (a batch)."""
+        ids = torch.as_tensor(ids, dtype=torch.long, device=self.device)
+        node_count, edge_count = self.node_ptr.diff()[ids], self.edge_ptr.diff()[ids]
+        nodes = ranges(self.node_ptr[ids], node_count)
+        edges = ranges(self.edge_ptr[ids], edge_count)
+        node_ptr = pointer(node_count)
+        shift = torch.repeat_interleave(node_ptr[:-1] - self.node_ptr[ids], edge_count)
+        return replace(
+            self,
+            x=self.x[nodes],
+            edge_index=self.edge_index[:, edges] + shift,
+            node_ptr=node_ptr,
+            edge_ptr=pointer(edge_count),
+            y=None if self.y is None else self.y[ids],
+            names=None if self.names is None else [self.names[i] for i in ids.tolist()],
+            node_attr=None if self.node_attr is None else self.node_attr[nodes],
+            edge_attr=None if self.edge_attr is None else self.edge_attr[edges],
+        )
+
+    def to(self, device: torch.device | str) -> GraphSet:
+        """The same graphs on another device."""
+        moved = {k: v.to(device) for k, v in vars(self).items() if isinstance(v, Tensor)}
+        moved.pop("graph_of_node", None)
+        return replace(self, **moved)
+
+    def __getitem__(self, index: int) -> Data:
+        """One graph as a PyG ``Data``."""
+        from torch_geometric.data import Data
+
+        if not -len(self) <= index < len(self):
+            raise IndexError(f"graph {index} of {len(self)}")
+        one = self.select([index % len(self)])
+        return Data(x=one.x, edge_index=one.edge_index, edge_attr=one.edge_attr, y=one.y)
+
+    def __iter__(self) -> Iterator[Data]:
+        return (self[i] for i in range(len(self)))
+
+    def __repr__(self) -> str:
+        classes = "no labels" if self.y is None else f"{self.num_classes} classes"
+        return (
+            f"GraphSet({self.name!r}: {len(self)} graphs, {self.num_nodes} nodes, "
+            f"{self.num_edges} edge entries, {self.num_features} features, {classes})"
+        )
+
+    @classmethod
+    def from_arrays(
+        cls,
+        *,
+        pairs: Tensor,
+        graph_of_node: Tensor,
+        num_graphs: int,
+        x: Tensor | None = None,
+        edge_attr: Tensor | None = None,
+        **more: Any,
+    ) -> GraphSet:
+        """Build a set from loose parts: edges in any order, once or in both directions.
+
+        Self-loops and duplicates are removed, the missing directions added (METHODS of the field:
+        simple undirected graphs). Nodes must be grouped by graph; an edge stays within its graph.
+
+        Parameters
+        ----------
+        pairs : (2, P) int64
+            Edges over all nodes.
+        graph_of_node : (V,) int64
+            Non-decreasing.
+        num_graphs : int
+            G; graphs without nodes are refused.
+        x : (V, F) float, optional
+            Features; constant 1 if absent.
+        edge_attr : (P, K), optional
+            One row per pair; of duplicates the first counts.
+
+        Examples
+        --------
+        >>> g = GraphSet.from_arrays(
+        ...     pairs=torch.tensor([[1, 0, 1, 2], [0, 1, 1, 0]]),
+        ...     graph_of_node=torch.tensor([0, 0, 0]),
+        ...     num_graphs=1,
+        ... )
+        >>> g.edge_index.tolist()
+        [[0, 0, 1, 2], [1, 2, 0, 0]]
+        """
+        counts = torch.bincount(graph_of_node, minlength=num_graphs)
+        if num_graphs == 0 or bool((counts == 0).any()):
+            empty = int((counts == 0).nonzero()[0]) if num_graphs else 0
+            raise InputError(
+                f"graph number {empty + 1} has no nodes: remove it or give it at least one node"
+            )
+        num_nodes = len(graph_of_node)
+        x = torch.ones(num_nodes, 1) if x is None else x.to(torch.float32)
+        if not bool(torch.isfinite(x).all()):
+            row = int((~torch.isfinite(x)).any(1).nonzero()[0])
+            raise InputError(f"node features hold NaN or infinity, first at node {row + 1}")
+        edge_index, edge_attr = simple_undirected(pairs, num_nodes, edge_attr)
+        source_graph = graph_of_node[edge_index[0]]
+        if bool((source_graph != graph_of_node[edge_index[1]]).any()):
+            bad = edge_index[:, int((source_graph != graph_of_node[edge_index[1]]).nonzero()[0])]
+            raise InputError(f"edge between nodes {bad[0] + 1} and {bad[1] + 1} joins two graphs")
+        return cls(
+            x=x,
+            edge_index=edge_index,
+            node_ptr=pointer(counts),
+            edge_ptr=pointer(torch.bincount(source_graph, minlength=num_graphs)),
+            edge_attr=edge_attr,
+            **more,
+        )
+
+
+def simple_undirected(
+    pairs: Tensor, num_nodes: int, edge_attr: Tensor | None = None
+) -> tuple[Tensor, Tensor | None]:
+    """Both directions of every edge once, ordered by source then target, without self-loops."""
+    source, target = pairs
+    key = source * num_nodes + target
+    # Well-kept files are in order, simple and symmetric already; seeing that is far cheaper
+    # than sorting tens of millions of edges.
+    if bool((key.diff() > 0).all()) and bool((source != target).all()) and len(key) % 2 == 0:
+        reverse = torch.sort(target * num_nodes + source).values
+        if torch.equal(reverse, key):
+            return pairs, edge_attr
+    keep = source != target
+    both = torch.cat([key[keep], (target * num_nodes + source)[keep]])
+    unique, inverse = torch.unique(both, return_inverse=True)
+    if edge_attr is not None:
+        first = torch.full_like(unique, len(both)).scatter_reduce(
+            0, inverse, torch.arange(len(both)), "amin"
+        )
+        edge_attr = torch.cat([edge_attr[keep], edge_attr[keep]])[first]
+    return torch.stack([unique // num_nodes, unique % num_nodes]), edge_attr

@@ -1,0 +1,1 @@
+"""Pure tensor functions; nothing here knows about graphs sets, methods or files."""
