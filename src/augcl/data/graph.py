@@ -125,7 +125,9 @@ class GraphSet:
 
     def to(self, device: torch.device | str) -> GraphSet:
         """The same graphs on another device."""
-        moved = {k: v.to(device) for k, v in vars(self).items() if isinstance(v, Tensor)}
+        moved: dict[str, Any] = {
+            k: v.to(device) for k, v in vars(self).items() if isinstance(v, Tensor)
+        }
         moved.pop("graph_of_node", None)
         return replace(self, **moved)
 

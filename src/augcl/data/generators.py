@@ -1,0 +1,142 @@
+"""Graph sets that need no download: drawn at random, or made from scikit-learn's digits."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+
+from augcl.data.graph import GraphSet
+from augcl.errors import InputError
+
+Array = np.ndarray[Any, np.dtype[np.int64]]
+
+
+def components(
+    per_class: int = 500,
+    *,
+    classes: int = 3,
+    nodes: tuple[int, int] = (15, 20),
+    p: float = 0.15,
+    seed: int = 0,
+) -> GraphSet:
+    """Random graphs whose class is their number of connected components (Dai et al. 2018).
+
+    A graph of class c − 1 has c components. Each has a uniform number of nodes from
+    ⌊nodes[0]/c⌋ to ⌊nodes[1]/c⌋ and edges with probability `p`; if that leaves it in pieces, the
+    pieces are shuffled and each is joined to the next by one random edge. Features are constant.
+
+    Parameters
+    ----------
+    per_class : int
+        Graphs of each class; the set has ``per_class * classes``, class after class.
+    classes : int
+        C; the largest number of components.
+    nodes : (int, int)
+        Range of the number of nodes in a graph.
+    p : float
+        Probability of an edge within a component.
+    seed : int
+        Same seed, same graphs.
+
+    Examples
+    --------
+    >>> graphs = components(per_class=2, seed=1)
+    >>> len(graphs), graphs.y.tolist()
+    (6, [0, 0, 1, 1, 2, 2])
+    """
+    low, high = nodes
+    if per_class < 1 or classes < 1:
+        raise InputError("per_class and classes must be at least 1")
+    if not classes <= low <= high:
+        raise InputError(f"nodes={nodes}: give a range (low, high) with {classes} <= low <= high")
+    if not 0 <= p <= 1:
+        raise InputError(f"p={p}: give a probability from 0 to 1")
+    rng = np.random.default_rng(seed)
+    parts = np.repeat(np.arange(1, classes + 1), per_class)  # components of each graph
+    graph = np.repeat(np.arange(len(parts)), parts)  # graph of each component
+    size = rng.integers(low // parts[graph], high // parts[graph], endpoint=True)
+    drawn = _random_pairs(size, p, rng)
+    chains = _chain_pieces(drawn, np.repeat(np.arange(len(size)), size), rng)
+    return GraphSet.from_arrays(
+        pairs=torch.from_numpy(np.concatenate([drawn, chains], axis=1)),
+        graph_of_node=torch.from_numpy(np.repeat(graph, size)),
+        num_graphs=len(parts),
+        y=torch.from_numpy(parts - 1),
+        name="components",
+    )
+
+
+def _random_pairs(size: Array, p: float, rng: np.random.Generator) -> Array:
+    """(2, P) pairs i < j within each block of `size` nodes, each with probability `p`."""
+    first = np.cumsum(size) - size
+    pairs = []
+    for n in np.unique(size):  # blocks of one size are drawn together
+        i, j = np.triu_indices(n, k=1)
+        block, pair = np.nonzero(rng.random((np.count_nonzero(size == n), len(i))) < p)
+        start = first[size == n][block]
+        pairs.append(np.stack([start + i[pair], start + j[pair]]))
+    return np.concatenate(pairs, axis=1)
+
+
+def _chain_pieces(pairs: Array, block: Array, rng: np.random.Generator) -> Array:
+    """(2, Q) edges that join the connected pieces of each block, in random order, to a chain."""
+    union = coo_array((np.ones(pairs.shape[1]), (pairs[0], pairs[1])), shape=(len(block),) * 2)
+    count, piece_of_node = connected_components(union, directed=False)
+    piece = rng.permutation(count)[piece_of_node]  # shuffled, so that sorting is a random order
+    by_piece = np.lexsort((piece, block))
+    starts = np.flatnonzero(np.diff(piece[by_piece], prepend=-1))
+    length = np.diff(starts, append=len(block))
+
+    def one_of_each() -> Array:
+        picked: Array = by_piece[starts + rng.integers(length)]
+        return picked
+
+    same_block = np.diff(block[by_piece[starts]]) == 0
+    return np.stack([one_of_each()[:-1][same_block], one_of_each()[1:][same_block]])
+
+
+def digits(threshold: int = 8) -> GraphSet:
+    """scikit-learn's 1,797 handwritten digits, each image a graph of its bright pixels.
+
+    Nodes are the pixels with an intensity of at least `threshold` (of 0 … 16, default half);
+    edges join pixels that touch, corners included. The three features are intensity / 16,
+    row / 7 and column / 7; the class is the digit.
+
+    >>> digits()
+    GraphSet('digits': 1797 graphs, 37151 nodes, 151348 edge entries, 3 features, 10 classes)
+    """
+    from sklearn.datasets import load_digits
+
+    images, y = load_digits(return_X_y=True)
+    images = images.reshape(-1, 8, 8)
+    bright = images >= threshold
+    if not bright.any(axis=(1, 2)).all():
+        raise InputError(f"threshold {threshold} leaves a digit without pixels: choose 8 or less")
+    number = np.cumsum(bright).reshape(bright.shape) - 1
+    graph, row, column = np.nonzero(bright)
+    pairs = []
+    for here, there in _TOUCHING:
+        both = bright[:, *here] & bright[:, *there]
+        pairs.append(np.stack([number[:, *here][both], number[:, *there][both]]))
+    return GraphSet.from_arrays(
+        pairs=torch.from_numpy(np.concatenate(pairs, axis=1)),
+        graph_of_node=torch.from_numpy(graph),
+        num_graphs=len(images),
+        x=torch.from_numpy(np.stack([images[bright] / 16, row / 7, column / 7], axis=1)),
+        y=torch.from_numpy(y.astype(np.int64)),
+        name="digits",
+    )
+
+
+# The four directions in which two pixels touch: right, down and both diagonals.
+_ALL, _HEAD, _TAIL = slice(None), slice(None, -1), slice(1, None)
+_TOUCHING = (
+    ((_ALL, _HEAD), (_ALL, _TAIL)),
+    ((_HEAD, _ALL), (_TAIL, _ALL)),
+    ((_HEAD, _HEAD), (_TAIL, _TAIL)),
+    ((_HEAD, _TAIL), (_TAIL, _HEAD)),
+)

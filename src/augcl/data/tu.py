@@ -1,0 +1,164 @@
+"""Graph sets in the text format of TU Dortmund, the field's benchmark collection."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from augcl.data.graph import GraphSet
+from augcl.data.labels import class_numbers
+from augcl.data.tu_files import TUFiles
+from augcl.errors import InputError
+
+Array = np.ndarray[Any, Any]
+
+WIDEST = 10_000  # columns of one-hot labels beyond which memory would be the next complaint
+
+
+def read_tu(path: str | os.PathLike[str]) -> GraphSet:
+    """Read a TU data set, a zip or a folder.
+
+    Node labels become one-hot features over their whole range from the smallest to the largest
+    (constant 1 without labels); continuous node attributes go to ``node_attr``; edge attributes
+    and one-hot edge labels go to ``edge_attr``. Graph labels are numbered 0 … C − 1 in order.
+
+    Parameters
+    ----------
+    path : path
+        Holds ``NAME_A.txt`` and ``NAME_graph_indicator.txt``; optionally ``…_graph_labels.txt``,
+        ``…_node_labels.txt``, ``…_node_attributes.txt``, ``…_edge_labels.txt`` and
+        ``…_edge_attributes.txt``.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> _ = (folder / "TWO_A.txt").write_text("1, 2\\n2, 1\\n3, 4\\n4, 3\\n")
+    >>> _ = (folder / "TWO_graph_indicator.txt").write_text("1\\n1\\n2\\n2\\n")
+    >>> _ = (folder / "TWO_graph_labels.txt").write_text("-1\\n1\\n")
+    >>> read_tu(folder)
+    GraphSet('TWO': 2 graphs, 4 nodes, 4 edge entries, 1 features, 2 classes)
+    """
+    files = TUFiles(Path(path))
+    y = None
+    if "graph_labels" in files:
+        (labels,) = files.read("graph_labels", np.int64, columns=1)
+        y = class_numbers(labels)
+    graph = _graph_of_node(files, None if y is None else len(y))
+    pairs = _pairs(files, graph)
+    node_labels = _table(files, "node_labels", "graph_indicator", len(graph))
+    node_attr = _table(files, "node_attributes", "graph_indicator", len(graph))
+    edge_tables = [
+        _table(files, part, "A", pairs.shape[1]) for part in ("edge_attributes", "edge_labels")
+    ]
+    edge_attr = [table for table in edge_tables if table is not None]
+    if bool((graph[1:] < graph[:-1]).any()):  # nodes of one graph need not stand together
+        order = torch.from_numpy(np.argsort(graph, kind="stable"))
+        pairs = torch.argsort(order)[pairs]
+        graph = graph[order.numpy()]
+        node_labels = None if node_labels is None else node_labels[order]
+        node_attr = None if node_attr is None else node_attr[order]
+    return GraphSet.from_arrays(
+        pairs=pairs,
+        graph_of_node=torch.from_numpy(graph.astype(np.int64)),
+        num_graphs=int(graph[-1]) + 1,
+        x=node_labels,
+        y=y,
+        node_attr=node_attr,
+        edge_attr=torch.cat(edge_attr, dim=1) if edge_attr else None,
+        name=files.name,
+    )
+
+
+def _graph_of_node(files: TUFiles, num_graphs: int | None) -> Array:
+    """(V,) int32 graph of each node from 0; every graph has a node."""
+    part = "graph_indicator"
+    (graph,) = files.read(part, np.int32, columns=1)
+    if not len(graph):
+        raise InputError(f"{files.label(part)} is empty: it needs one line per node")
+    total = int(graph.max()) if num_graphs is None else num_graphs
+    bad = (graph < 1) | (graph > total)
+    if bad.any():
+        row = int(bad.argmax())
+        raise InputError(
+            f"{files.label(part)}, line {files.line_of(part, row)}: graph {graph[row]} does not "
+            f"exist, {files.name}_graph_labels.txt has {total} lines"
+            if num_graphs is not None
+            else f"{files.label(part)}, line {files.line_of(part, row)}: graph {graph[row]}, "
+            "but graphs are numbered from 1"
+        )
+    empty = np.bincount(graph, minlength=total + 1)[1:] == 0
+    if empty.any():
+        raise InputError(
+            f"{files.label(part)}: graph {int(empty.argmax()) + 1} of {total} has no nodes; "
+            "remove its label or give it a node"
+        )
+    return graph - 1
+
+
+def _pairs(files: TUFiles, graph: Array) -> Tensor:
+    """(2, P) int64 edges from 0; both ends exist and lie in one graph."""
+    source, target = files.read("A", np.int32, columns=2)
+    for end in (source, target):
+        if len(end) and not (end.min() >= 1 and end.max() <= len(graph)):
+            row = int(((end < 1) | (end > len(graph))).argmax())
+            raise InputError(
+                f"{files.label('A')}, line {files.line_of('A', row)}: node {end[row]} does not "
+                f"exist, {files.name}_graph_indicator.txt has {len(graph)} nodes"
+            )
+    source -= 1
+    target -= 1
+    apart = graph[source] != graph[target]
+    if apart.any():
+        row = int(apart.argmax())
+        raise InputError(
+            f"{files.label('A')}, line {files.line_of('A', row)}: the edge "
+            f"{source[row] + 1}, {target[row] + 1} joins two graphs"
+        )
+    pairs = torch.empty((2, len(source)), dtype=torch.long)
+    pairs[0] = torch.from_numpy(source)
+    pairs[1] = torch.from_numpy(target)
+    return pairs
+
+
+def _table(files: TUFiles, part: str, rows_of: str, rows: int) -> Tensor | None:
+    """(rows, K) float32 attributes or one-hot labels of a part, None if there is no such file."""
+    if part not in files:
+        return None
+    is_label = part.endswith("labels")
+    columns = files.read(part, np.int64 if is_label else np.float32)
+    if len(columns[0]) != rows:
+        raise InputError(
+            f"{files.label(part)} has {len(columns[0])} lines but {files.name}_{rows_of}.txt has "
+            f"{rows}: both need one line for the same thing"
+        )
+    if is_label:
+        return torch.cat([_one_hot(files, part, column) for column in columns], dim=1)
+    table = np.stack(columns, axis=1)
+    bad = ~np.isfinite(table).all(axis=1)
+    if bad.any():
+        line = files.line_of(part, int(bad.argmax()))
+        raise InputError(
+            f"{files.label(part)}, line {line}: NaN or infinity; give a finite number"
+        )
+    return torch.from_numpy(table)
+
+
+def _one_hot(files: TUFiles, part: str, label: Array) -> Tensor:
+    """(rows, largest − smallest + 1): columns of labels that never occur are kept."""
+    if not len(label):
+        return torch.zeros(0, 1)
+    width = int(label.max()) - int(label.min()) + 1
+    if width > WIDEST:
+        raise InputError(
+            f"{files.label(part)}: labels span {width} values, more than {WIDEST}; "
+            f"number them without gaps or remove the file"
+        )
+    table = torch.zeros(len(label), width)
+    table[torch.arange(len(label)), torch.from_numpy(label - label.min())] = 1
+    return table
