@@ -1,0 +1,58 @@
+"""The corrected resampled t-test, against a computation by hand."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from augcl.errors import InputError
+from augcl.evaluation import paired_difference
+
+
+def test_hand_computation():
+    # d = 1, 2, 3, 6: mean 3, variance 14/3; (1/4 + 1/9) · 14/3 = 1.685185…, its root 1.298147;
+    # t = 2.310986 with 3 degrees of freedom, for which the 97.5 % quantile is 3.182446.
+    result = paired_difference([2, 4, 6, 10], [1, 2, 3, 4])
+    assert result.mean == 3
+    assert result.low == pytest.approx(3 - 3.182446 * 1.298147, abs=1e-5)
+    assert result.high == pytest.approx(3 + 3.182446 * 1.298147, abs=1e-5)
+    # The t distribution with 3 degrees of freedom has a closed form.
+    x = 2.310986 / np.sqrt(3)
+    tail = 0.5 - (x / (1 + x**2) + np.arctan(x)) / np.pi
+    assert result.p == pytest.approx(2 * tail, abs=1e-6)
+
+
+def test_without_correction_it_is_the_paired_t_test():
+    a, b = np.random.default_rng(0).normal(size=(2, 12))
+    assert paired_difference(a, b, test_to_train=0).p == pytest.approx(stats.ttest_rel(a, b).pvalue)
+
+
+def test_correction_is_cautious():
+    a, b = np.random.default_rng(0).normal(size=(2, 5, 10))
+    assert paired_difference(a, b).p > paired_difference(a, b, test_to_train=0).p
+
+
+def test_swapping_the_methods_changes_the_sign():
+    a, b = np.random.default_rng(1).normal(size=(2, 8))
+    one, other = paired_difference(a, b), paired_difference(b, a)
+    assert (one.mean, one.low, one.p) == pytest.approx((-other.mean, -other.high, other.p))
+
+
+def test_constant_differences_have_an_answer():
+    a = np.random.default_rng(2).random(10)
+    assert paired_difference(a, a).p == 1
+    shifted = paired_difference(a + 0.1, a)
+    assert shifted.p == 0
+    assert shifted.low == shifted.high == pytest.approx(0.1)
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "message"),
+    [
+        ([1.0], [0.5], "two pairs"),
+        ([1.0, 0.5], [0.5], "cannot pair"),
+        ([1.0, np.nan], [0.5, 0.5], "NaN"),
+    ],
+)
+def test_mistakes_are_told(a, b, message):
+    with pytest.raises(InputError, match=message):
+        paired_difference(a, b)
