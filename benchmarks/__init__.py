@@ -1,0 +1,1 @@
+"""Our speed against the textbook way, both measured in one run: ``python -m benchmarks``."""
