@@ -11,13 +11,11 @@ import torch
 from torch import Tensor
 
 from augcl.data.graph import GraphSet
-from augcl.data.labels import class_numbers
+from augcl.data.labels import class_numbers, one_hot
 from augcl.data.tu_files import TUFiles
 from augcl.errors import InputError
 
 Array = np.ndarray[Any, Any]
-
-WIDEST = 10_000  # columns of one-hot labels beyond which memory would be the next complaint
 
 
 def read_tu(path: str | os.PathLike[str]) -> GraphSet:
@@ -138,27 +136,18 @@ def _table(files: TUFiles, part: str, rows_of: str, rows: int) -> Tensor | None:
             f"{rows}: both need one line for the same thing"
         )
     if is_label:
-        return torch.cat([_one_hot(files, part, column) for column in columns], dim=1)
+        return torch.cat([_one_hot(column, files.label(part)) for column in columns], dim=1)
     table = np.stack(columns, axis=1)
     bad = ~np.isfinite(table).all(axis=1)
     if bad.any():
         line = files.line_of(part, int(bad.argmax()))
-        raise InputError(
-            f"{files.label(part)}, line {line}: NaN or infinity; give a finite number"
-        )
+        raise InputError(f"{files.label(part)}, line {line}: NaN or infinity; give a finite number")
     return torch.from_numpy(table)
 
 
-def _one_hot(files: TUFiles, part: str, label: Array) -> Tensor:
+def _one_hot(label: Array, what: str) -> Tensor:
     """(rows, largest − smallest + 1): columns of labels that never occur are kept."""
     if not len(label):
         return torch.zeros(0, 1)
-    width = int(label.max()) - int(label.min()) + 1
-    if width > WIDEST:
-        raise InputError(
-            f"{files.label(part)}: labels span {width} values, more than {WIDEST}; "
-            f"number them without gaps or remove the file"
-        )
-    table = torch.zeros(len(label), width)
-    table[torch.arange(len(label)), torch.from_numpy(label - label.min())] = 1
-    return table
+    low, high = int(label.min()), int(label.max())
+    return one_hot(label - low, high - low + 1, what)

@@ -108,7 +108,7 @@ class TUFiles:
                 return f"{where}: {len(values)} values, expected {columns} separated by commas"
             for value in values:
                 try:
-                    dtype(int(value) if whole else float(value))  # type: ignore[call-arg]
+                    dtype(int(value) if whole else float(value))
                 except (ValueError, OverflowError):
                     wanted = "a whole number" if whole else "a number"
                     return f"{where}: {value.strip()!r} is not {wanted} in the allowed range"

@@ -1,0 +1,188 @@
+"""Whatever other libraries call a set of graphs, as a GraphSet."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+import networkx as nx
+import numpy as np
+import torch
+from torch import Tensor
+from torch_geometric.data import Batch, Data
+
+from augcl.data.features import node_features
+from augcl.data.graph import GraphSet
+from augcl.data.labels import class_numbers
+from augcl.errors import InputError
+
+
+class _Graph(NamedTuple):
+    """One graph on its way into a set; `pairs` (2, P) count from 0."""
+
+    num_nodes: int
+    pairs: Tensor
+    x: Tensor | None
+    edge_attr: Tensor | None
+    y: Any
+
+
+def as_graphset(graphs: Any, *, features: str | None = None) -> GraphSet:
+    """Turn a list of PyG ``Data``, a PyG dataset or a list of networkx graphs into a GraphSet.
+
+    Edges become undirected; self-loops and duplicates go. Without node features every node has
+    the constant 1. Classes are kept if every graph has one whole number (below 0, or text: they
+    are numbered in sorted order); any other target is left out.
+
+    Parameters
+    ----------
+    graphs : GraphSet, iterable of Data, Batch, or iterable of networkx graphs
+        A GraphSet is returned as it is. networkx graphs may have any node names; their features
+        are the node attribute ``x``, ``feat`` or a numeric ``label``, their class is
+        ``G.graph["y"]`` or ``G.graph["label"]``.
+    features : str, optional
+        Node features to use instead, see :func:`augcl.data.node_features`.
+
+    Examples
+    --------
+    >>> as_graphset([nx.Graph([("a", "b")], y=0), nx.Graph([(1, 2), (2, 3)], y=1)])
+    GraphSet('graphs': 2 graphs, 5 nodes, 6 edge entries, 1 features, 2 classes)
+    """
+    if not isinstance(graphs, GraphSet):
+        graphs = _join([_read(graph, number) for number, graph in enumerate(_items(graphs), 1)])
+    return node_features(graphs, "auto" if features is None else features)
+
+
+def _items(graphs: Any) -> Iterable[Any]:
+    if isinstance(graphs, Batch):
+        items: Iterable[Any] = graphs.to_data_list()
+        return items
+    if isinstance(graphs, (Data, nx.Graph)):
+        raise InputError(
+            f"that is one graph (a {type(graphs).__name__}), a list of graphs is needed: [graph]"
+        )
+    if isinstance(graphs, (str, bytes, dict)) or not isinstance(graphs, Iterable):
+        raise InputError(
+            f"cannot make graphs from a {type(graphs).__name__}: give a GraphSet, a list of PyG "
+            "Data, a PyG dataset or a list of networkx graphs (augcl.load reads names and files)"
+        )
+    return graphs
+
+
+def _read(graph: Any, number: int) -> _Graph:
+    if isinstance(graph, Data) and not isinstance(graph, Batch):
+        return _from_data(graph)
+    if isinstance(graph, nx.Graph):
+        return _from_networkx(graph, number)
+    raise InputError(
+        f"graph number {number} is a {type(graph).__name__}: give PyG Data or networkx graphs"
+    )
+
+
+def _from_data(data: Any) -> _Graph:
+    pairs = torch.empty(2, 0) if data.edge_index is None else data.edge_index
+    pairs = pairs.detach().cpu().to(torch.long)
+    x, edge_attr = _matrix(data.x), _matrix(data.edge_attr)
+    if x is not None:
+        num_nodes = len(x)
+    elif "num_nodes" in data:
+        num_nodes = int(data.num_nodes)
+    else:
+        num_nodes = int(pairs.max()) + 1 if pairs.numel() else 0
+    return _Graph(num_nodes, pairs, x, edge_attr, data.y)
+
+
+def _from_networkx(graph: Any, number: int) -> _Graph:
+    index = {node: i for i, node in enumerate(graph)}
+    ends = [(index[u], index[v]) for u, v in graph.edges()]
+    pairs = torch.tensor(ends, dtype=torch.long).reshape(-1, 2).t()
+    x = None
+    for key in ("x", "feat", "label"):
+        values = [value for _, value in graph.nodes(data=key) if value is not None]
+        if key == "label" and any(isinstance(value, str) for value in values):
+            continue  # a name, not a feature
+        if values:
+            x = _vectors(values, len(graph), f"graph number {number}: node attribute {key!r}")
+            break
+    return _Graph(len(graph), pairs, x, None, graph.graph.get("y", graph.graph.get("label")))
+
+
+def _vectors(values: Sequence[Any], num_nodes: int, what: str) -> Tensor:
+    if len(values) != num_nodes:
+        raise InputError(f"{what} is on {len(values)} of {num_nodes} nodes: give it to all or none")
+    try:
+        return torch.from_numpy(np.asarray(values, dtype=np.float32).reshape(num_nodes, -1))
+    except (TypeError, ValueError):
+        raise InputError(f"{what} must be numbers, equally many for each node") from None
+
+
+def _matrix(values: Tensor | None) -> Tensor | None:
+    """(n,) or (n, F) or nothing, as (n, F) float32 on the CPU."""
+    if values is None:
+        return None
+    values = values.detach().cpu().to(torch.float32)
+    return values.unsqueeze(1) if values.dim() == 1 else values
+
+
+def _join(graphs: list[_Graph]) -> GraphSet:
+    if not graphs:
+        raise InputError("the list of graphs is empty: give at least one graph")
+    for number, graph in enumerate(graphs, 1):
+        _check(graph, number)
+    counts = torch.tensor([graph.num_nodes for graph in graphs])
+    starts = (counts.cumsum(0) - counts).tolist()
+    return GraphSet.from_arrays(
+        pairs=torch.cat([g.pairs + start for g, start in zip(graphs, starts, strict=True)], dim=1),
+        graph_of_node=torch.repeat_interleave(counts),
+        num_graphs=len(graphs),
+        x=_stack([graph.x for graph in graphs], "node features"),
+        edge_attr=_stack([graph.edge_attr for graph in graphs], "edge attributes"),
+        y=_classes([graph.y for graph in graphs]),
+    )
+
+
+def _check(graph: _Graph, number: int) -> None:
+    if graph.num_nodes == 0:
+        raise InputError(f"graph number {number} has no nodes: remove it or give it one")
+    if graph.pairs.dim() != 2 or len(graph.pairs) != 2:
+        raise InputError(
+            f"graph number {number}: edge_index has shape {tuple(graph.pairs.shape)}, not (2, E)"
+        )
+    if graph.pairs.numel() and not 0 <= int(graph.pairs.min()) <= int(graph.pairs.max()):
+        raise InputError(f"graph number {number}: edge_index holds a node below 0")
+    if graph.pairs.numel() and int(graph.pairs.max()) >= graph.num_nodes:
+        raise InputError(
+            f"graph number {number}: edge_index points at node {int(graph.pairs.max())}, but its "
+            f"{graph.num_nodes} nodes are 0 to {graph.num_nodes - 1}"
+        )
+    if graph.x is not None and not bool(torch.isfinite(graph.x).all()):
+        raise InputError(f"graph number {number}: node features hold NaN or infinity")
+    if graph.edge_attr is not None and len(graph.edge_attr) != graph.pairs.shape[1]:
+        raise InputError(
+            f"graph number {number}: {len(graph.edge_attr)} rows of edge attributes for "
+            f"{graph.pairs.shape[1]} edges"
+        )
+
+
+def _stack(parts: Sequence[Tensor | None], what: str) -> Tensor | None:
+    widths = [0 if part is None else part.shape[1] for part in parts]
+    for number, width in enumerate(widths, 1):
+        if width != widths[0]:
+            raise InputError(
+                f"graph number {number} has {width} {what} but graph number 1 has {widths[0]}: "
+                "every graph needs equally many"
+            )
+    return torch.cat([part for part in parts if part is not None]) if widths[0] else None
+
+
+def _classes(targets: Sequence[Any]) -> Tensor | None:
+    values = [t.reshape(-1).tolist() if hasattr(t, "reshape") else [t] for t in targets]
+    if any(len(value) != 1 or value[0] is None for value in values):
+        return None
+    single = [value[0] for value in values]
+    if all(isinstance(value, str) for value in single):
+        return class_numbers(single)
+    if not all(isinstance(v, (int, float, np.number)) and float(v).is_integer() for v in single):
+        return None
+    whole = [int(value) for value in single]
+    return torch.tensor(whole) if min(whole) >= 0 else class_numbers(whole)

@@ -1,0 +1,157 @@
+"""Graphs in a folder of CSV files: edges.csv, and if there is more to say nodes.csv, graphs.csv."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import torch
+
+from augcl.data.csv_table import CSVTable
+from augcl.data.graph import GraphSet
+from augcl.data.labels import class_numbers
+from augcl.errors import InputError
+
+Array = np.ndarray[Any, Any]
+
+
+def read_csv_folder(path: str | os.PathLike[str]) -> GraphSet:
+    """Read graphs from CSV files with a header; nodes and graphs may have any names.
+
+    * ``edges.csv``: ``source``, ``target``, optionally ``graph``; further columns are edge
+      attributes.
+    * ``nodes.csv``, optional: ``node`` (or ``id``), optionally ``graph``; further columns are
+      features, words as one-hot. It lists all nodes, also those without edges.
+    * ``graphs.csv``, optional: ``graph`` (or ``id``), optionally ``label`` (or ``y``).
+
+    Without a column ``graph`` everything is one graph. With it in both files, two graphs may use
+    the same node names; with it in nodes.csv only, node names must differ between graphs.
+    Graphs stand in the order in which they are first named; their names come back as ``names``.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> _ = (folder / "edges.csv").write_text("graph,source,target\\nf,a,b\\ng,a,b\\ng,b,c\\n")
+    >>> _ = (folder / "graphs.csv").write_text("graph,label\\ng,yes\\nf,no\\n")
+    >>> graphs = read_csv_folder(folder)
+    >>> graphs.names, graphs.y.tolist(), graphs.node_ptr.tolist()
+    (['g', 'f'], [1, 0], [0, 3, 5])
+    """
+    folder = Path(path)
+    if not (folder / "edges.csv").is_file():
+        raise InputError(f"{folder / 'edges.csv'} does not exist: it lists the edges")
+    edges = CSVTable(folder / "edges.csv", ids=("source", "target", "graph"))
+    nodes = _table(folder / "nodes.csv", ("node", "id", "graph"))
+    graphs = _table(folder / "graphs.csv", ("graph", "id", "label", "y"))
+
+    source, target = edges.text(edges.need("source")), edges.text(edges.need("target"))
+    if nodes is None:
+        owner = edges
+        node = pa.chunked_array([source, target]).combine_chunks()
+    else:
+        owner = nodes
+        node = nodes.text(nodes.need("node", "id"))
+    if not len(node):
+        raise InputError(f"{owner.path} has a header but no lines: there are no nodes")
+    names, graph_of = _graphs(owner, graphs)
+    if nodes is None:
+        graph_of = np.concatenate([graph_of, graph_of])
+    elif edges.first_of("graph") and not nodes.first_of("graph"):
+        raise InputError(f"{nodes.path}, line 1: no column graph, but edges.csv has one: add it")
+
+    # A node is its name, or its graph and its name where both files say the graph.
+    words = pc.unique(node)
+    per_graph = edges.first_of("graph") is not None
+    key = _codes(node, words) + (graph_of * len(words) if per_graph else 0)
+    known, first, entry = np.unique(key, return_index=True, return_inverse=True)
+    if nodes is not None and len(known) < len(node):
+        again = int(np.flatnonzero(first[entry] != np.arange(len(node)))[0])
+        cure = "" if per_graph else " (edges.csv has no column graph to tell them apart)"
+        raise InputError(f"{nodes.at(again)}: node {node[again].as_py()!r} is listed twice{cure}")
+    order = np.lexsort((first, graph_of[first]))  # graph after graph, in the order of the file
+    position = np.empty(len(known), np.int64)
+    position[order] = np.arange(len(known))
+
+    graph = _codes(edges.text("graph"), names) if per_graph else np.zeros(len(edges), np.int64)
+    pairs = []
+    for end in (source, target):
+        code = _codes(end, words)
+        wanted = np.where((code < 0) | (graph < 0), -1, graph * len(words) + code)
+        place = np.searchsorted(known, wanted).clip(max=len(known) - 1)
+        missing = known[place] != wanted
+        if missing.any():
+            row = int(missing.argmax())
+            where = f" with graph {edges.text('graph')[row].as_py()!r}" if per_graph else ""
+            raise InputError(
+                f"{edges.at(row)}: node {end[row].as_py()!r} is not in {owner.path.name}{where}"
+            )
+        pairs.append(position[place])
+    return GraphSet.from_arrays(
+        pairs=torch.from_numpy(np.stack(pairs)),
+        graph_of_node=torch.from_numpy(graph_of[first][order]),
+        num_graphs=len(names),
+        x=_features(nodes, first[order]),
+        edge_attr=edges.numbers(without=("source", "target", "graph")),
+        y=_classes(graphs),
+        names=names.to_pylist(),
+        name=folder.resolve().name,
+    )
+
+
+def _table(path: Path, ids: tuple[str, ...]) -> CSVTable | None:
+    return CSVTable(path, ids) if path.exists() else None
+
+
+def _codes(values: Any, words: Any) -> Array:
+    """(n,) int64 place of each value in `words`, −1 for none."""
+    codes: Array = pc.fill_null(pc.index_in(values, words), -1).to_numpy(False)
+    return codes.astype(np.int64)
+
+
+def _graphs(owner: CSVTable, graphs: CSVTable | None) -> tuple[Any, Array]:
+    """Names of all graphs, and the graph of each line of `owner`."""
+    column = owner.first_of("graph")
+    own = owner.text(column) if column else None
+    listed = None if graphs is None else graphs.text(graphs.need("graph", "id"))
+    if graphs is None or listed is None:
+        names = pa.array(["graph"]) if own is None else pc.unique(own)
+    else:
+        names = pc.unique(listed)
+        if len(names) < len(listed):
+            codes = _codes(listed, names)
+            again = int(np.flatnonzero(np.maximum.accumulate(codes)[:-1] >= codes[1:])[0]) + 1
+            raise InputError(f"{graphs.at(again)}: graph {listed[again].as_py()!r} is listed twice")
+    if own is None:
+        if len(names) != 1:
+            raise InputError(
+                f"{owner.path}, line 1: no column graph, but graphs.csv lists {len(names)} graphs"
+            )
+        return names, np.zeros(len(owner), np.int64)
+    codes = _codes(own, names)
+    if (codes < 0).any():
+        row = int((codes < 0).argmax())
+        raise InputError(f"{owner.at(row)}: graph {own[row].as_py()!r} is not in graphs.csv")
+    empty = np.bincount(codes, minlength=len(names)) == 0
+    if empty.any() and graphs is not None:
+        row = int(empty.argmax())
+        raise InputError(f"{graphs.at(row)}: graph {names[row].as_py()!r} has no nodes")
+    return names, codes
+
+
+def _features(nodes: CSVTable | None, order: Array) -> torch.Tensor | None:
+    if nodes is None:
+        return None
+    x = nodes.numbers(without=(nodes.need("node", "id"), "graph"))
+    return None if x is None else x[torch.from_numpy(order)]
+
+
+def _classes(graphs: CSVTable | None) -> torch.Tensor | None:
+    column = None if graphs is None else graphs.first_of("label", "y")
+    if graphs is None or column is None:
+        return None
+    return class_numbers(graphs.text(column).to_pylist())

@@ -1,0 +1,116 @@
+"""One CSV file as columns of text and of numbers, with messages that name the line."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv
+import torch
+from torch import Tensor
+
+from augcl.data.labels import one_hot
+from augcl.errors import InputError
+
+
+class CSVTable:
+    """A CSV file with a header.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    ids : sequence of str
+        Columns that are names, not numbers: read as text, so that 007 stays 007.
+    """
+
+    def __init__(self, path: Path, ids: tuple[str, ...]) -> None:
+        self.path = path
+        header = self._header()
+        types = {name: pa.string() for name in header if name in ids}
+        try:
+            self._table = pa.csv.read_csv(
+                path,
+                read_options=pa.csv.ReadOptions(column_names=header, skip_rows=1),
+                convert_options=pa.csv.ConvertOptions(column_types=types, null_values=[""]),
+            )
+        except (pa.ArrowInvalid, UnicodeDecodeError) as error:
+            reason = str(error).splitlines()[0]
+            raise InputError(
+                f"{path}: not a CSV file with {len(header)} columns: {reason}"
+            ) from None
+
+    def _header(self) -> list[str]:
+        try:
+            with self.path.open(encoding="utf-8-sig", newline="") as stream:
+                header = [name.strip() for name in next(csv.reader(stream), [])]
+        except (OSError, UnicodeDecodeError) as error:
+            raise InputError(f"{self.path}: cannot be read as text: {error}") from None
+        if not header:
+            raise InputError(f"{self.path} is empty: the first line must name the columns")
+        twice = {name for name in header if header.count(name) > 1}
+        if twice:
+            raise InputError(f"{self.path}, line 1: column {min(twice)!r} occurs twice")
+        return header
+
+    def __len__(self) -> int:
+        return int(self._table.num_rows)
+
+    def first_of(self, *names: str) -> str | None:
+        """The first of `names` that is a column."""
+        return next((name for name in names if name in self._table.column_names), None)
+
+    def need(self, *names: str) -> str:
+        """The first of `names` that is a column, or a complaint."""
+        found = self.first_of(*names)
+        if found is None:
+            raise InputError(
+                f"{self.path}, line 1: no column {' or '.join(names)}, "
+                f"only {', '.join(self._table.column_names)}"
+            )
+        return found
+
+    def text(self, name: str) -> Any:
+        """A column as a pyarrow string array without blanks around the words; none is missing."""
+        column = pc.utf8_trim_whitespace(pc.cast(self._table[name], pa.string())).combine_chunks()
+        empty = pc.or_kleene(pc.is_null(column), pc.equal(column, "")).to_numpy(False)
+        if empty.any():
+            raise InputError(f"{self.at(int(empty.argmax()))}: column {name!r} is empty")
+        return column
+
+    def numbers(self, *, without: tuple[str | None, ...]) -> Tensor | None:
+        """(rows, K) float32 of all columns but `without`; words become one-hot, sorted."""
+        columns = [name for name in self._table.column_names if name not in without]
+        parts = [self._column(name) for name in columns]
+        return torch.cat(parts, dim=1) if parts else None
+
+    def _column(self, name: str) -> Tensor:
+        column = self._table[name]
+        if pa.types.is_string(column.type):
+            words, code = np.unique(self.text(name).to_numpy(False), return_inverse=True)
+            return one_hot(code, len(words), f"{self.path}: column {name!r}")
+        try:
+            values = pc.cast(column, pa.float32(), safe=False).to_numpy()
+        except pa.ArrowNotImplementedError:
+            raise InputError(
+                f"{self.path}: column {name!r} holds {column.type}, give numbers or words"
+            ) from None
+        bad = ~np.isfinite(values)
+        if bad.any():
+            where = self.at(int(bad.argmax()))
+            raise InputError(
+                f"{where}: column {name!r} is empty, NaN or infinite; give a finite number"
+            )
+        return torch.tensor(values).unsqueeze(1)
+
+    def at(self, row: int) -> str:
+        """``nodes.csv, line 7``: where entry `row`, from 0, stands in the file."""
+        with self.path.open(encoding="utf-8-sig", newline="") as stream:
+            reader = csv.reader(stream)
+            entries = (reader.line_num for values in reader if values)
+            line = next(line for i, line in enumerate(entries) if i == row + 1)
+        return f"{self.path}, line {line}"

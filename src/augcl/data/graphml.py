@@ -1,0 +1,90 @@
+"""Graphs in GraphML and GML files, one graph a file."""
+
+from __future__ import annotations
+
+import math
+import os
+from dataclasses import replace
+from numbers import Real
+from pathlib import Path
+from typing import Any
+from xml.etree.ElementTree import ParseError
+
+import networkx as nx
+
+from augcl.data.convert import as_graphset
+from augcl.data.graph import GraphSet
+from augcl.errors import InputError
+
+SUFFIXES = (".graphml", ".gml")
+
+
+def read_graphml(path: str | os.PathLike[str]) -> GraphSet:
+    """Read a GraphML or GML file, or all of them in a folder in the order of their names.
+
+    Node attributes that are numbers become features, in the sorted order of their names. The
+    class of a graph is its attribute ``y`` or ``label``. ``names`` are the file names.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> nx.write_graphml(nx.path_graph(3), folder / "path.graphml")
+    >>> nx.write_gml(nx.cycle_graph(4), folder / "ring.gml")
+    >>> read_graphml(folder).names
+    ['path', 'ring']
+    """
+    path = Path(path)
+    files = [path]
+    if path.is_dir():
+        files = sorted(file for file in path.iterdir() if file.suffix.lower() in SUFFIXES)
+        if not files:
+            raise InputError(f"{path} holds no file that ends in {' or '.join(SUFFIXES)}")
+    graphs = [_read(file) for file in files]
+    keys = sorted({key for graph in graphs for key in _numeric_keys(graph)})
+    plain = [_with_features(g, keys, file) for g, file in zip(graphs, files, strict=True)]
+    name = path.resolve().name if path.is_dir() else path.stem
+    return replace(as_graphset(plain), names=[file.stem for file in files], name=name)
+
+
+def _read(file: Path) -> Any:
+    try:
+        graph = nx.read_gml(file, label="id") if _is_gml(file) else nx.read_graphml(file)
+    except OSError as error:
+        raise InputError(f"{file}: cannot be read ({error.strerror or error})") from None
+    except (nx.NetworkXError, ParseError, ValueError, KeyError, TypeError) as error:
+        kind = "GML" if _is_gml(file) else "GraphML"
+        raise InputError(f"{file} is not a {kind} file: {error}") from None
+    if not len(graph):
+        raise InputError(f"{file} has no nodes: remove the file or give it a node")
+    return graph
+
+
+def _is_gml(file: Path) -> bool:
+    return file.suffix.lower() == ".gml"
+
+
+def _numeric_keys(graph: Any) -> set[str]:
+    return {
+        key
+        for _, values in graph.nodes(data=True)
+        for key, value in values.items()
+        if isinstance(value, Real)
+    }
+
+
+def _with_features(graph: Any, keys: list[str], file: Path) -> Any:
+    """The bare graph with its class and one feature vector ``x`` a node."""
+    label = {key: graph.graph[key] for key in ("y", "label") if key in graph.graph}
+    plain = nx.Graph(**label)
+    for node, values in graph.nodes(data=True):
+        vector = [values.get(key) for key in keys]
+        for key, value in zip(keys, vector, strict=True):
+            if not isinstance(value, Real) or not math.isfinite(value):
+                raise InputError(
+                    f"{file}: attribute {key!r} of node {node!r} is {value!r}, but it is a number "
+                    "on other nodes: give every node a finite number"
+                )
+        plain.add_node(node, **({"x": vector} if keys else {}))
+    plain.add_edges_from(graph.edges())
+    return plain
