@@ -79,5 +79,5 @@ def _load(target: Path) -> GraphSet | None:
 def _checksum(tensors: dict[str, Tensor]) -> int:
     total = 0
     for key in sorted(tensors):
-        total = zlib.crc32(tensors[key].flatten().view(torch.uint8).numpy(), total)
+        total = zlib.crc32(tensors[key].flatten().view(torch.uint8).numpy().data, total)
     return total

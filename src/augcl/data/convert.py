@@ -9,7 +9,6 @@ import networkx as nx
 import numpy as np
 import torch
 from torch import Tensor
-from torch_geometric.data import Batch, Data
 
 from augcl.data.features import node_features
 from augcl.data.graph import GraphSet
@@ -54,6 +53,8 @@ def as_graphset(graphs: Any, *, features: str | None = None) -> GraphSet:
 
 
 def _items(graphs: Any) -> Iterable[Any]:
+    from torch_geometric.data import Batch, Data  # slow to import: only who converts pays
+
     if isinstance(graphs, Batch):
         items: Iterable[Any] = graphs.to_data_list()
         return items
@@ -70,6 +71,8 @@ def _items(graphs: Any) -> Iterable[Any]:
 
 
 def _read(graph: Any, number: int) -> _Graph:
+    from torch_geometric.data import Batch, Data
+
     if isinstance(graph, Data) and not isinstance(graph, Batch):
         return _from_data(graph)
     if isinstance(graph, nx.Graph):

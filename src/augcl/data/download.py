@@ -9,8 +9,6 @@ import urllib.request
 import zipfile
 from pathlib import Path
 
-from torch_geometric.datasets import TUDataset
-
 from augcl.errors import InputError
 from augcl.files import atomic_path
 
@@ -23,6 +21,8 @@ def download_tu(name: str, folder: Path, *, url: str | None = None) -> Path:
     `url` is the address above ``NAME.zip``: by default ``$AUGCL_TU_URL``, or PyG's. Unlike PyG's
     own download this one checks the server's certificate and that a zip has arrived.
     """
+    from torch_geometric.datasets import TUDataset
+
     address = f"{url or os.environ.get('AUGCL_TU_URL') or TUDataset.url}/{name}.zip"
     if not address.startswith(("https://", "http://")):
         raise InputError(f"{address}: the address of TU data sets must begin with https://")
