@@ -60,7 +60,7 @@ class Encoder(nn.Module):
 
 def cosines(a: Tensor, b: Tensor) -> Tensor:
     """(N, D), (M, D) to (N, M)."""
-    lengths = torch.linalg.norm(a, dim=1)[:, None] * torch.linalg.norm(b, dim=1)[None, :]
+    lengths: Tensor = torch.linalg.norm(a, dim=1)[:, None] * torch.linalg.norm(b, dim=1)[None, :]
     return (a @ b.T) / lengths
 
 

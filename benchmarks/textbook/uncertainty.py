@@ -31,11 +31,10 @@ def pair_inputs(anchors: Tensor, candidates: Tensor, affinity: Tensor | None = N
 
     With `affinity`, (N, M), one more column.
     """
-    N, M = len(anchors), len(candidates)
-    left = anchors[:, None, :].expand(N, M, -1)
-    right = candidates[None, :, :].expand(N, M, -1)
-    parts = [left, right] if affinity is None else [left, right, affinity[:, :, None]]
-    return torch.cat(parts, dim=2).reshape(N * M, -1)
+    parts = [anchors.repeat_interleave(len(candidates), 0), candidates.repeat(len(anchors), 1)]
+    if affinity is not None:
+        parts.append(affinity.reshape(-1, 1))
+    return torch.cat(parts, dim=1)
 
 
 class Gambler(nn.Sequential):

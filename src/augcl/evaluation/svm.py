@@ -84,7 +84,7 @@ def cross_validate(
     >>> cross_validate(X, y, [fold_of_sample(y, folds=4, seed=0)])
     [[1.0, 1.0, 1.0, 1.0]]
     """
-    svm = _GridSVM(X, y)
+    svm = GridSVM(X, y)
 
     def one(split: Ints, fold: int) -> float:
         with config_context(assume_finite=True, skip_parameter_validation=True):  # checked once
@@ -98,7 +98,7 @@ def cross_validate(
     return [[next(results) for _ in range(int(split.max()) + 1)] for split in splits]
 
 
-class _GridSVM:
+class GridSVM:
     """The data with their squared distances; gives the accuracy of any train and test part."""
 
     def __init__(self, X: Floats, y: Ints) -> None:

@@ -1,0 +1,52 @@
+"""Measure, print one table, exit 1 if a target is missed: ``python -m benchmarks [NAME …]``."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import warnings
+from collections.abc import Callable
+
+from rich.console import Console
+
+from benchmarks.evaluation import evaluation
+from benchmarks.hardness import partition, uncertainty
+from benchmarks.measure import NoData, Row, table
+from benchmarks.training import growth, memory, training
+from benchmarks.views import views
+
+ITEMS: dict[str, Callable[[bool], list[Row]]] = {
+    "partition": partition,
+    "uncertainty": uncertainty,
+    "views": views,
+    "training": training,
+    "evaluation": evaluation,
+    "growth": growth,
+    "memory": memory,
+}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks", description="Our speed against the textbook."
+    )
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(ITEMS)}; all")
+    parser.add_argument("--full", action="store_true", help="whole runs instead of scaled parts")
+    arguments = parser.parse_args()
+    unknown = set(arguments.names) - set(ITEMS)
+    if unknown:
+        parser.error(f"unknown item {', '.join(sorted(unknown))}: choose from {', '.join(ITEMS)}")
+    console, rows = Console(), []
+    for name in arguments.names or ITEMS:
+        with console.status(name), warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # two epochs are too few for a living uncertainty model
+            try:
+                rows += ITEMS[name](arguments.full)
+            except NoData as missing:
+                rows.append(Row(f"{name}: no data ({missing})"))
+    console.print(table(rows))
+    return int(any(row.ok is False for row in rows))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

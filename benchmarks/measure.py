@@ -1,0 +1,82 @@
+"""Seconds, and the rows of the result table."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from rich.table import Table
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of the result: both measurements as text, and whether the target is met.
+
+    `ok` is None where nothing was measured.
+    """
+
+    what: str
+    textbook: str = ""
+    ours: str = ""
+    ratio: str = ""
+    target: str = ""
+    ok: bool | None = None
+
+
+class NoData(Exception):  # noqa: N818 - not an error: the item is left out
+    """The data set of an item is not on this machine."""
+
+
+def faster(
+    what: str, textbook: float, ours: float, target: float, *, same: bool = True, note: str = ""
+) -> Row:
+    """A row "textbook / ours ≥ target"; `same` says whether the results agree."""
+    ratio = textbook / ours
+    return Row(
+        what=f"{what}{note and f' ({note})'}{'' if same else ', RESULTS DIFFER'}",
+        textbook=seconds_text(textbook),
+        ours=seconds_text(ours),
+        ratio=f"{ratio:.1f}×",
+        target=f"≥ {target:g}×",
+        ok=same and ratio >= target,
+    )
+
+
+def seconds(work: Callable[[], object], repeats: int = 1) -> float:
+    """Least time of `repeats` calls: noise of a shared machine only ever adds."""
+    times = []
+    for _ in range(repeats):
+        begin = time.perf_counter()
+        work()
+        times.append(time.perf_counter() - begin)
+    return min(times)
+
+
+def both(slow: Callable[[], object], fast: Callable[[], object], repeats: int) -> list[float]:
+    """Median seconds of two pieces of work, in turns, so that noise meets both alike."""
+    slow()
+    fast()
+    times = [(seconds(slow), seconds(fast)) for _ in range(repeats)]
+    return [statistics.median(column) for column in zip(*times, strict=True)]
+
+
+def seconds_text(value: float) -> str:
+    """
+    >>> seconds_text(0.0123), seconds_text(12.3)
+    ('12.3 ms', '12.3 s')
+    """
+    return f"{1e3 * value:.1f} ms" if value < 1 else f"{value:.1f} s"
+
+
+def table(rows: Iterable[Row]) -> Table:
+    """The rows as one Rich table."""
+    out = Table("what", title="Ours against the textbook, measured in one run")
+    for column in ("textbook", "ours", "ratio", "target"):
+        out.add_column(column, justify="right", no_wrap=True)
+    out.add_column("ok")
+    verdict = {True: "[green]yes[/]", False: "[red]NO[/]", None: "–"}
+    for row in rows:
+        out.add_row(row.what, row.textbook, row.ours, row.ratio, row.target, verdict[row.ok])
+    return out

@@ -1,0 +1,32 @@
+"""Views of a whole batch at once, against one graph after the other."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+
+from augcl.data import GraphSet
+from augcl.views import named_view
+from benchmarks import textbook
+from benchmarks.data import graphs, one_by_one
+from benchmarks.measure import Row, both, faster
+
+
+def views(full: bool) -> list[Row]:
+    """Augment and batch 128 graphs of PROTEINS."""
+    batch = graphs("PROTEINS").select(range(128))
+    return [_one_mode(batch, mode) for mode in ("random2", "random3", "random4")]
+
+
+def _one_mode(batch: GraphSet, mode: str) -> Row:
+    single, rng = one_by_one(batch), np.random.default_rng(0)
+    view, generator = named_view(mode), torch.Generator().manual_seed(0)
+
+    def graph_by_graph() -> None:
+        textbook.collate([textbook.random_view(graph, rng, mode) for graph in single])
+
+    def at_once() -> None:
+        view(batch, generator)
+
+    slow, fast = both(graph_by_graph, at_once, 15)
+    return faster(f"views of 128 PROTEINS graphs, {mode}", slow, fast, 20)
