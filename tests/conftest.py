@@ -1,0 +1,43 @@
+"""What all tests share: where the benchmark data is, and a cache of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+SHARED = Path(__file__).resolve().parents[2] / "shared"
+
+
+@pytest.fixture(scope="session", autouse=True)
+def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """No test reads or writes the user's cache or data folder."""
+    folder = tmp_path_factory.mktemp("cache")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("AUGCL_CACHE", str(folder))
+        patch.delenv("AUGCL_DATA", raising=False)
+        patch.delenv("AUGCL_TU_URL", raising=False)
+        yield folder
+
+
+@pytest.fixture(scope="session")
+def tu_dir() -> Path:
+    """The folder with the benchmark zips of TU Dortmund."""
+    folder = SHARED / "data" / "TU"
+    if not folder.is_dir():
+        pytest.skip("the TU benchmark zips are not beside the repository (../shared/data/TU)")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def tu(tu_dir: Path) -> Callable[[str], Path]:
+    """``tu("DD")`` is the path of DD.zip; the test is skipped where it is not there."""
+
+    def path(name: str) -> Path:
+        file = tu_dir / f"{name}.zip"
+        if not file.is_file():
+            pytest.skip(f"{name}.zip is not among the TU benchmark zips")
+        return file
+
+    return path

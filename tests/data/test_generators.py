@@ -1,0 +1,93 @@
+import numpy as np
+import pytest
+import torch
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+from sklearn.datasets import load_digits
+
+from augcl.data import components, digits
+from augcl.errors import InputError
+
+
+def component_counts(graphs):
+    row, column = graphs.edge_index.numpy()
+    union = coo_array((np.ones(len(row)), (row, column)), shape=(graphs.num_nodes,) * 2)
+    _, component = connected_components(union, directed=False)
+    first = np.unique(component, return_index=True)[1]
+    return torch.bincount(graphs.graph_of_node[torch.from_numpy(first)])
+
+
+@pytest.mark.parametrize(
+    ("nodes", "p", "classes"),
+    [((15, 20), 0.15, 3), ((40, 50), 0.05, 3), ((15, 20), 0.0, 5), ((5, 5), 1.0, 5)],
+)
+def test_the_class_is_the_number_of_connected_components(nodes, p, classes):
+    graphs = components(100, classes=classes, nodes=nodes, p=p, seed=3)
+    assert torch.equal(component_counts(graphs), graphs.y + 1)
+    assert torch.bincount(graphs.y).tolist() == [100] * classes
+
+
+def test_sizes_cover_the_range_of_each_class():
+    graphs = components(500, nodes=(15, 20))
+    sizes = graphs.node_ptr.diff()
+    seen = [sorted(set(sizes[graphs.y == c].tolist())) for c in range(3)]
+    assert seen[0] == list(range(15, 21))
+    assert seen[1] == list(range(14, 21))  # two of 7 … 10
+    assert seen[2] == list(range(15, 19))  # three of 5 … 6
+
+
+def test_average_edges_are_those_of_the_original_generator():
+    graphs = components(5000, seed=1)
+    for c, expected in enumerate((23.2, 15.8, 13.6)):
+        edges = graphs.edge_ptr.diff()[graphs.y == c].double().mean() / 2
+        assert float(edges) == pytest.approx(expected, abs=0.2)
+
+
+def test_without_random_edges_a_component_is_a_chain_of_single_nodes():
+    graphs = components(50, classes=1, nodes=(6, 6), p=0.0)
+    assert (graphs.edge_ptr.diff() == 2 * 5).all()
+    assert torch.bincount(graphs.edge_index[0]).max() == 2
+
+
+def test_components_are_a_function_of_the_seed():
+    one, same, other = components(20, seed=5), components(20, seed=5), components(20, seed=6)
+    assert torch.equal(one.edge_index, same.edge_index)
+    assert not torch.equal(one.node_ptr, other.node_ptr)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"nodes": (2, 9)}, "3 <= low"),
+        ({"nodes": (9, 8)}, "low <= high"),
+        ({"p": 1.5}, "probability"),
+        ({"per_class": 0}, "at least 1"),
+    ],
+)
+def test_settings_that_cannot_be_are_refused(settings, message):
+    with pytest.raises(InputError, match=message):
+        components(**settings)
+
+
+def test_a_digit_is_the_graph_of_its_bright_pixels():
+    graphs = digits()
+    images, y = load_digits(return_X_y=True)
+    assert graphs.y.tolist() == y.tolist()
+    for i in (0, 1, 1796):
+        image = images[i].reshape(8, 8)
+        pixels = [(r, c) for r in range(8) for c in range(8) if image[r, c] >= 8]
+        edges = {
+            (a, b)
+            for a, (r, c) in enumerate(pixels)
+            for b, (s, d) in enumerate(pixels)
+            if a != b and abs(r - s) <= 1 and abs(c - d) <= 1
+        }
+        data = graphs[i]
+        assert set(zip(*data.edge_index.tolist(), strict=True)) == edges
+        expected = [[image[r, c] / 16, r / 7, c / 7] for r, c in pixels]
+        torch.testing.assert_close(data.x, torch.tensor(expected, dtype=torch.float32))
+
+
+def test_a_threshold_that_leaves_nothing_is_refused():
+    with pytest.raises(InputError, match="threshold 17"):
+        digits(17)
