@@ -48,19 +48,51 @@ def segment_sum(x: Tensor, ptr: Tensor) -> Tensor:
     return out.index_add(0, segment_ids(ptr), x)
 
 
-def random_ranks(ptr: Tensor, generator: torch.Generator) -> Tensor:
-    """A random order within each segment: element ranks 0 … length − 1, uniform over all orders.
+def random_subset(ptr: Tensor, count: Tensor, generator: torch.Generator) -> Tensor:
+    """Draw `count` elements of each segment without replacement, as a mask over all elements.
 
-    `random_ranks(ptr, g) < k[segment]` is a draw of `k` elements of each segment without
-    replacement.
+    Parameters
+    ----------
+    ptr : (G+1,)
+        Segments.
+    count : (G,)
+        How many of each; at most its length.
+
+    >>> mask = random_subset(torch.tensor([0, 4, 6]), torch.tensor([3, 0]), torch.Generator())
+    >>> mask.tolist().count(True), mask[4:].tolist()
+    (3, [False, False])
     """
-    total = int(ptr[-1])
-    segment = segment_ids(ptr)
+    lengths = ptr.diff()
+    some = (count > 0).nonzero().squeeze(1)  # sort only where something is drawn
+    elements = ranges(ptr[some], lengths[some])
+    segment = torch.repeat_interleave(lengths[some])
     # The whole number is the segment and the fraction is random: one sort serves all segments.
     # The factor keeps rounding from lifting a fraction into the next segment.
-    fraction = torch.rand(total, generator=generator, dtype=torch.float64, device=generator.device)
-    key = segment + (fraction * (1 - 1e-9)).to(ptr.device)
-    order = torch.argsort(key)
-    ranks = torch.empty_like(order)
-    ranks[order] = torch.arange(total, device=ptr.device) - ptr[segment]
-    return ranks
+    key = segment + uniform(len(elements), generator, ptr.device).double() * (1 - 1e-6)
+    rank = torch.arange(len(elements), device=ptr.device) - pointer(lengths[some])[segment]
+    drawn = rank < count[some][segment]
+    mask = torch.zeros(int(ptr[-1]), dtype=torch.bool, device=ptr.device)
+    mask[elements[torch.argsort(key)[drawn]]] = True
+    return mask
+
+
+def random_element(ptr: Tensor, generator: torch.Generator) -> Tensor:
+    """One element of each (non-empty) segment, uniformly."""
+    lengths = ptr.diff()
+    return ptr[:-1] + random_below(lengths, generator)
+
+
+def random_below(limit: Tensor, generator: torch.Generator) -> Tensor:
+    """A whole number in 0 … limit − 1 for each entry of `limit` (0 where the limit is 0)."""
+    draw = uniform(len(limit), generator, limit.device, torch.float64)
+    return (draw * limit).long().clamp_(max=limit - 1).clamp_(min=0)
+
+
+def uniform(
+    n: int,
+    generator: torch.Generator,
+    device: torch.device,
+    dtype: torch.dtype = torch.float32,
+) -> Tensor:
+    """`n` numbers in [0, 1): drawn where the generator lives, given where they are needed."""
+    return torch.rand(n, generator=generator, device=generator.device, dtype=dtype).to(device)

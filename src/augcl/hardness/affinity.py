@@ -1,0 +1,274 @@
+"""AUGCL: the weight of a negative is how unsure a model is about which group it belongs to."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from typing import Any
+
+import torch
+from sklearn.exceptions import NotFittedError
+from torch import Tensor
+
+from augcl.errors import InputError, one_of
+from augcl.hardness.base import Batches, Hardness
+from augcl.hardness.fitting import Pairs, train_network
+from augcl.hardness.partition import PARTITIONS
+from augcl.hardness.uncertainty import PairNetwork, make_estimator
+from augcl.hardness.vitals import Vitals
+from augcl.ops.cosine import cosine, unit_rows
+
+EXCLUDED = -1e4
+"""log u of a candidate that the distance estimator leaves out."""
+
+
+class CollapseWarning(UserWarning):
+    """The uncertainty model learned nothing: all weights are (almost) the same."""
+
+
+class AffinityUncertainty(Hardness):
+    """Affinity uncertainty (AUGCL): w_ij = α · u_ij, no gradient through w.
+
+    The candidates of each anchor are split in two by their affinity (*partition*), a small model
+    learns the groups with an extra answer "I don't know" (*estimator*), and its uncertainty u_ij
+    is the weight of candidate j in the loss of anchor i. The defaults differ from the released
+    code where that learns no weights at all: unit-norm inputs, the affinity as an input, a
+    cross-entropy warm-up, and a check for collapse that restarts and, failing that, warns.
+
+    Parameters
+    ----------
+    partition : {"kmeans", "spectral"}
+        How the affinities of one anchor are split.
+    estimator : {"gamblers", "softmax", "entropy", "distance"}
+        Where the uncertainty comes from; "distance" learns nothing (u = 1 / (1 − s_ij) for
+        dissimilar candidates, 0 for similar ones).
+    reward : float
+        o of Deep Gamblers, above 1; the larger, the less is abstained.
+    alpha : "row", "global" or float
+        Weights have mean 1 in each row, or over all pairs of the fit (α = 1/μ); a number k
+        means α = 1/(μ + kδ), with μ and δ the mean and standard deviation of u.
+    temper : float
+        Weights are w to this power, renormalised: 1 as published, 0 is uniform.
+    refresh : int, optional
+        Methods fit anew every so many epochs; as published, never.
+    normalize, affinity_input : bool
+        Inputs of the model: embeddings of unit length; the affinity besides.
+    similar : {"larger", "positive"}
+        The group called similar: the one of larger affinities, or the one with the positive.
+    warmup, passes : int
+        Passes over the batches with cross-entropy, then with the estimator's loss.
+    optimizer : {"adam", "sgd"}
+    lr : float
+    hidden : int
+        Units of the model's two hidden layers.
+    pair_batch : int
+        Pairs per update.
+    restarts : int
+        New attempts, each with twice the warm-up, after a collapse.
+    random_state : int
+        Seed, where `fit` is given no generator.
+
+    Attributes
+    ----------
+    vitals_ : Vitals
+        Spread of the weights and agreement with the partition after `fit`.
+
+    Examples
+    --------
+    >>> generator = torch.Generator().manual_seed(0)
+    >>> z1 = torch.randn(32, 8, generator=generator)
+    >>> z2 = z1 + 0.5 * torch.randn(32, 8, generator=generator)
+    >>> hardness = AffinityUncertainty().fit([(z1, z2)])
+    >>> hardness.weights(z1, z2).mean(1).allclose(torch.ones(32))
+    True
+    """
+
+    def __init__(
+        self,
+        *,
+        partition: str = "kmeans",
+        estimator: str = "gamblers",
+        reward: float = 1.9,
+        alpha: str | float = "row",
+        temper: float = 1.0,
+        refresh: int | None = None,
+        normalize: bool = True,
+        affinity_input: bool = True,
+        similar: str = "larger",
+        warmup: int = 3,
+        passes: int = 10,
+        optimizer: str = "adam",
+        lr: float = 0.01,
+        hidden: int = 128,
+        pair_batch: int = 2048,
+        restarts: int = 2,
+        random_state: int = 0,
+    ) -> None:
+        self.partition = partition
+        self.estimator = estimator
+        self.reward = reward
+        self.alpha = alpha
+        self.temper = temper
+        self.refresh = refresh
+        self.normalize = normalize
+        self.affinity_input = affinity_input
+        self.similar = similar
+        self.warmup = warmup
+        self.passes = passes
+        self.optimizer = optimizer
+        self.lr = lr
+        self.hidden = hidden
+        self.pair_batch = pair_batch
+        self.restarts = restarts
+        self.random_state = random_state
+
+    def fit(
+        self, batches: Batches, *, generator: torch.Generator | None = None
+    ) -> AffinityUncertainty:
+        """Learn the uncertainty of pairs (anchors (N, D), candidates (N, D)); see `Hardness.fit`."""
+        self._check()
+        if generator is None:
+            generator = torch.Generator().manual_seed(self.random_state)
+        for attempt in range(self.restarts + 1):
+            self.network_ = self._trained_network(batches, self.warmup * 2**attempt, generator)
+            self._take_stock(batches)
+            if self.vitals_.alive:
+                return self
+        warnings.warn(
+            f"the uncertainty model collapsed in {self.restarts + 1} attempts: {self.vitals_}. "
+            "The weighted loss is (almost) the plain one; try a larger reward or more warm-up.",
+            CollapseWarning,
+            stacklevel=2,
+        )
+        return self
+
+    @property
+    def fitted(self) -> bool:
+        return hasattr(self, "vitals_")
+
+    @torch.no_grad()
+    def log_weights(self, anchors: Tensor, candidates: Tensor, affinity: Tensor) -> Tensor:
+        """(N, M) log w_ij; finite for finite embeddings."""
+        if not self.fitted:
+            raise NotFittedError("AffinityUncertainty has no weights yet: call fit first")
+        log_u = self.temper * self._judge(anchors, candidates, affinity)[0]
+        if self.alpha == "row":
+            return log_u - _log_mean(log_u, dim=1)
+        shift = 0.0 if self.alpha == "global" else float(self.alpha)
+        # μ + kδ is kept above a hundredth of μ: for k = −1 and a peaked u it would be negative.
+        scale = max(1 + shift * self._variation, 0.01)
+        return log_u - (self._log_mean + math.log(scale))
+
+    def weights(self, anchors: Tensor, candidates: Tensor) -> Tensor:
+        """(N, M) weights w_ij of candidate j in the loss of anchor i."""
+        return self.log_weights(anchors, candidates, cosine(anchors, candidates)).exp()
+
+    def state(self) -> dict[str, Tensor]:
+        if not self.fitted:
+            return {}
+        stock = torch.tensor([self._log_mean, self._variation], dtype=torch.float64)
+        learned = {} if self.network_ is None else self.network_.state_dict()
+        return {"stock": stock, "vitals": self.vitals_.to_tensor(), **learned}
+
+    def load_state(self, state: dict[str, Tensor]) -> None:
+        if not state:
+            return
+        learned = {k: v for k, v in state.items() if k not in ("stock", "vitals")}
+        self._log_mean, self._variation = state["stock"].tolist()
+        self.vitals_ = Vitals.from_tensor(state["vitals"])
+        self.network_ = None
+        if learned:
+            width = (learned["first.weight"].shape[1] - 1) // 2
+            self.network_ = self._new_network(width, torch.Generator())
+            self.network_.load_state_dict(learned)
+
+    def diagnose(self) -> dict[str, Any]:
+        return self.vitals_.to_dict() if self.fitted else {}
+
+    def _check(self) -> None:
+        one_of(self.partition, PARTITIONS, "partition")
+        one_of(self.estimator, ("gamblers", "softmax", "entropy", "distance"), "estimator")
+        one_of(self.similar, ("larger", "positive"), "similar group")
+        if isinstance(self.alpha, str):
+            one_of(self.alpha, ("row", "global"), "alpha")
+        if not self.reward > 1:
+            raise InputError(f"reward is {self.reward}: Deep Gamblers needs a number above 1")
+        if not self.temper >= 0:
+            raise InputError(f"temper is {self.temper}: the power must be 0 or above")
+
+    def _groups(self, affinity: Tensor) -> Tensor:
+        group = PARTITIONS[self.partition](affinity)
+        if self.similar == "positive":
+            group = group ^ ~group.diagonal()[:, None]
+        return group.long()
+
+    def _inputs(
+        self, anchors: Tensor, candidates: Tensor, affinity: Tensor
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        if self.normalize:
+            anchors, candidates = unit_rows(anchors), unit_rows(candidates)
+        if not self.affinity_input:
+            return anchors, candidates, torch.zeros_like(affinity)
+        centred = affinity - affinity.mean(1, keepdim=True)
+        spread = centred.square().mean(1, keepdim=True).sqrt()
+        return anchors, candidates, centred / spread.clamp_min(1e-6)
+
+    def _judge(
+        self, anchors: Tensor, candidates: Tensor, affinity: Tensor
+    ) -> tuple[Tensor, Tensor | None]:
+        """(N, M) log u, and the groups that the network would name."""
+        if self.network_ is None:
+            nearness = -(1 - affinity).clamp_min(1e-6).log()
+            return torch.where(self._groups(affinity) == 1, EXCLUDED, nearness), None
+        logits = self.network_.blocked(*self._inputs(anchors, candidates, affinity))
+        estimator = make_estimator(self.estimator, self.reward)
+        return estimator.log_uncertainty(logits), logits[..., :2].argmax(-1)
+
+    def _new_network(self, width: int, generator: torch.Generator) -> PairNetwork:
+        classes = make_estimator(self.estimator, self.reward).classes
+        return PairNetwork(width, classes, hidden=self.hidden, generator=generator)
+
+    def _trained_network(
+        self, batches: Batches, warmup: int, generator: torch.Generator
+    ) -> PairNetwork | None:
+        if self.estimator == "distance":
+            return None
+        first, _ = next(iter(batches))
+        network = self._new_network(first.shape[1], generator).to(first.device)
+        train_network(
+            network,
+            make_estimator(self.estimator, self.reward),
+            batches,
+            self._prepare,
+            warmup=warmup,
+            passes=self.passes,
+            optimizer=self.optimizer,
+            lr=self.lr,
+            pair_batch=self.pair_batch,
+            generator=generator,
+        )
+        return network
+
+    @torch.no_grad()
+    def _prepare(self, anchors: Tensor, candidates: Tensor) -> Pairs:
+        affinity = cosine(anchors, candidates)
+        return Pairs(*self._inputs(anchors, candidates, affinity), self._groups(affinity))
+
+    @torch.no_grad()
+    def _take_stock(self, batches: Batches) -> None:
+        """Mean and variation of u over all pairs, and the vital signs."""
+        log_us, vitals = [], []
+        for anchors, candidates in batches:
+            affinity = cosine(anchors, candidates)
+            log_u, guess = self._judge(anchors, candidates, affinity)
+            log_us.append((self.temper * log_u).flatten())
+            vitals.append(Vitals.of_batch(log_u, self.temper, guess, self._groups(affinity)))
+        every = torch.cat(log_us).double()
+        self._log_mean = float(_log_mean(every, dim=0))
+        log_second = float(_log_mean(2 * every, dim=0))
+        self._variation = math.sqrt(max(0.0, math.expm1(log_second - 2 * self._log_mean)))
+        self.vitals_ = Vitals.mean(vitals)
+
+
+def _log_mean(log_values: Tensor, dim: int) -> Tensor:
+    return log_values.logsumexp(dim, keepdim=True) - math.log(log_values.shape[dim])

@@ -1,0 +1,86 @@
+"""Training of the pair network on the groups of a partition."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+from torch.nn.functional import cross_entropy
+
+from augcl.errors import one_of
+from augcl.hardness.base import Batches
+from augcl.hardness.uncertainty import Estimator, PairNetwork
+
+
+class Pairs(NamedTuple):
+    """The pairs of one batch as the network sees them."""
+
+    anchors: Tensor
+    candidates: Tensor
+    affinity: Tensor
+    group: Tensor
+
+
+OPTIMIZERS: dict[str, type[torch.optim.Optimizer]] = {
+    "adam": torch.optim.Adam,
+    "sgd": torch.optim.SGD,
+}
+
+
+def train_network(
+    network: PairNetwork,
+    estimator: Estimator,
+    batches: Batches,
+    prepare: Callable[[Tensor, Tensor], Pairs],
+    *,
+    warmup: int,
+    passes: int,
+    optimizer: str,
+    lr: float,
+    pair_batch: int,
+    generator: torch.Generator,
+) -> None:
+    """Cross-entropy warm-up, then the estimator's own loss.
+
+    The warm-up lasts `warmup` passes, and up to three times as many while the network is no
+    better than one that knows nothing: from such a start, abstaining everywhere is downhill.
+    """
+    make = OPTIMIZERS[one_of(optimizer, OPTIMIZERS, "optimizer")]
+    steps = make(network.parameters(), lr=lr)  # type: ignore[call-arg]
+    source = _Prepared(batches, prepare)
+
+    def one_pass(loss: Callable[[Tensor, Tensor], Tensor]) -> float:
+        losses = []
+        for pairs in source:
+            order = torch.randperm(len(pairs.anchors), generator=generator)
+            rows = max(1, pair_batch // max(1, len(pairs.candidates)))
+            for some in order.to(pairs.anchors.device).split(rows):
+                logits = network(pairs.anchors[some], pairs.candidates, pairs.affinity[some])
+                value = loss(logits.flatten(0, 1), pairs.group[some].flatten())
+                steps.zero_grad()
+                value.backward()
+                steps.step()
+                losses.append(value.detach())
+        return float(torch.stack(losses).mean())
+
+    for done in range(3 * warmup):
+        if one_pass(cross_entropy) < estimator.ignorance and done + 1 >= warmup:
+            break
+    for _ in range(passes):
+        one_pass(estimator.loss)
+
+
+class _Prepared(Iterable[Pairs]):
+    """Batches with their groups; a list never changes, so its groups are found once."""
+
+    def __init__(self, batches: Batches, prepare: Callable[[Tensor, Tensor], Pairs]) -> None:
+        self.batches = batches
+        self.prepare = prepare
+        self.once = [prepare(*b) for b in batches] if isinstance(batches, Sequence) else None
+
+    def __iter__(self) -> Iterator[Pairs]:
+        if self.once is not None:
+            return iter(self.once)
+        return (self.prepare(*batch) for batch in self.batches)

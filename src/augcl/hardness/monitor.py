@@ -1,0 +1,65 @@
+"""Watches the weights that a hardness gives while it trains; changes nothing."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from augcl.hardness.base import Hardness
+
+
+class Monitor(Hardness):
+    """A hardness that hands everything to another one and keeps statistics of its weights.
+
+    With the labels of the current batch in `labels` it also tells the mean weight of true
+    negatives (another class) from that of false ones (the same class). Labels are only looked
+    at, never used for training.
+    """
+
+    def __init__(self, inner: Hardness) -> None:
+        self.inner = inner
+        self.labels: Tensor | None = None
+        self._sums: dict[str, Tensor] = {}
+
+    def log_weights(self, anchors: Tensor, candidates: Tensor, affinity: Tensor) -> Tensor | None:
+        log_w = self.inner.log_weights(anchors, candidates, affinity)
+        if log_w is not None:
+            self._watch(log_w)
+        return log_w
+
+    def log_mass(self, negatives: Tensor, positive: Tensor, tau: float) -> Tensor:
+        return self.inner.log_mass(negatives, positive, tau)
+
+    def read(self) -> dict[str, float]:
+        """Statistics of the off-diagonal weights since the last reading."""
+        sums = {name: float(value) for name, value in self._sums.items()}
+        self._sums = {}
+        if not sums.get("count"):
+            return {}
+        mean = sums["total"] / sums["count"]
+        found = {
+            "weight_mean": mean,
+            "weight_std": max(0.0, sums["squares"] / sums["count"] - mean**2) ** 0.5,
+            "near_one": sums["near_one"] / sums["count"],
+        }
+        for kind in ("false", "true"):
+            if sums.get(f"{kind}_count"):
+                found[f"weight_{kind}_negatives"] = sums[f"{kind}_total"] / sums[f"{kind}_count"]
+        return found
+
+    def _watch(self, log_w: Tensor) -> None:
+        w = log_w.double().exp()
+        negative = ~torch.eye(*w.shape, dtype=torch.bool, device=w.device)
+        self._add("count", negative.sum())
+        self._add("total", w[negative].sum())
+        self._add("squares", w[negative].square().sum())
+        self._add("near_one", ((w - 1).abs() < 0.01)[negative].sum())
+        if self.labels is None or len(self.labels) != len(w):
+            return
+        same = self.labels[:, None] == self.labels
+        for kind, mask in (("false", same & negative), ("true", ~same)):
+            self._add(f"{kind}_count", mask.sum())
+            self._add(f"{kind}_total", w[mask].sum())
+
+    def _add(self, name: str, value: Tensor) -> None:
+        self._sums[name] = self._sums.get(name, torch.zeros_like(value)) + value

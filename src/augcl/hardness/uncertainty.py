@@ -1,0 +1,125 @@
+"""How unsure a small network is about the group of a pair: the models behind the weights."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import cross_entropy, linear, log_softmax, logsigmoid, softplus
+
+from augcl.encoders.heads import glorot_linear
+
+
+class PairNetwork(nn.Module):
+    """Three linear maps on [z_i ; ẑ_j ; s_ij] for all pairs (i, j), without building the pairs.
+
+    W [z_i ; ẑ_j ; s_ij] = A z_i + C ẑ_j + a s_ij: two small products and a broadcast stand in for
+    the first product over all N · M pairs.
+
+    Parameters
+    ----------
+    width : int
+        D, width of an embedding.
+    classes : int
+        Outputs per pair.
+    hidden : int
+        Units of both hidden layers.
+    """
+
+    def __init__(
+        self, width: int, classes: int, *, hidden: int = 128, generator: torch.Generator
+    ) -> None:
+        super().__init__()
+        self.width = width
+        self.first = glorot_linear(2 * width + 1, hidden, generator)
+        self.middle = glorot_linear(hidden, hidden, generator)
+        self.last = glorot_linear(hidden, classes, generator)
+
+    def forward(self, anchors: Tensor, candidates: Tensor, affinity: Tensor) -> Tensor:
+        """(N, D), (M, D) and (N, M) to logits (N, M, classes)."""
+        for_anchor, for_candidate, for_affinity = self.first.weight.split(
+            [self.width, self.width, 1], dim=1
+        )
+        rows = linear(anchors, for_anchor, self.first.bias)
+        hidden = rows[:, None, :] + linear(candidates, for_candidate)
+        hidden.addcmul_(affinity[:, :, None], for_affinity[:, 0]).relu_()
+        hidden = self.middle(hidden).relu_()
+        return self.last(hidden)  # type: ignore[no-any-return]
+
+    @torch.no_grad()
+    def blocked(
+        self, anchors: Tensor, candidates: Tensor, affinity: Tensor, *, pairs: int = 4096
+    ) -> Tensor:
+        """`forward`, some rows at a time, so that the hidden layers stay in the cache."""
+        rows = max(1, pairs // max(1, len(candidates)))
+        blocks = zip(anchors.split(rows), affinity.split(rows), strict=True)
+        return torch.cat([self(some, candidates, s) for some, s in blocks])
+
+
+class Estimator(ABC):
+    """Loss of a pair's logits against its group, and the log-uncertainty read from them."""
+
+    classes: int = 2
+
+    def loss(self, logits: Tensor, group: Tensor) -> Tensor:
+        """Mean loss of logits (P, classes) for groups (P,) in {0, 1}."""
+        return cross_entropy(logits, group)
+
+    @abstractmethod
+    def log_uncertainty(self, logits: Tensor) -> Tensor:
+        """(…, classes) logits to (…) log u, finite for finite logits."""
+
+    @property
+    def ignorance(self) -> float:
+        """The loss of a model that has learned nothing about the groups."""
+        return math.log(2)
+
+
+@dataclass(frozen=True)
+class Gamblers(Estimator):
+    """A third output u, "I don't know", that pays 1/reward of a right answer (Deep Gamblers).
+
+    The loss is −log(p_c + u / o). With o < 2, abstaining (loss log o) beats guessing (log 2).
+    """
+
+    reward: float = 1.9
+    classes: int = 3
+
+    def loss(self, logits: Tensor, group: Tensor) -> Tensor:
+        log_p = log_softmax(logits, dim=-1)
+        right = log_p.gather(-1, group[..., None]).squeeze(-1)
+        return -torch.logaddexp(right, log_p[..., 2] - math.log(self.reward)).mean()
+
+    def log_uncertainty(self, logits: Tensor) -> Tensor:
+        return log_softmax(logits, dim=-1)[..., 2]
+
+    @property
+    def ignorance(self) -> float:
+        return math.log(self.reward)
+
+
+class SoftmaxResponse(Estimator):
+    """u = 1 − max_c p_c, which for two groups is the smaller probability."""
+
+    def log_uncertainty(self, logits: Tensor) -> Tensor:
+        return log_softmax(logits, dim=-1).amin(-1)
+
+
+class Entropy(Estimator):
+    """u = −Σ_c p_c log p_c."""
+
+    def log_uncertainty(self, logits: Tensor) -> Tensor:
+        gap = (logits[..., 0] - logits[..., 1]).abs()
+        surprise_likely, surprise_unlikely = softplus(-gap), softplus(gap)
+        # −log p of the likely group is about e^{−gap}, which underflows long before −gap does.
+        log_surprise = torch.where(gap > 15, -gap, surprise_likely.clamp_min(1e-7).log())
+        terms = (logsigmoid(gap) + log_surprise, logsigmoid(-gap) + surprise_unlikely.log())
+        return torch.logaddexp(*terms)
+
+
+def make_estimator(name: str, reward: float) -> Estimator:
+    """The estimator of that name."""
+    return {"gamblers": Gamblers(reward), "softmax": SoftmaxResponse(), "entropy": Entropy()}[name]

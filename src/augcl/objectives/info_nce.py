@@ -1,0 +1,87 @@
+"""The contrastive loss, with any hardness of negatives."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import torch
+from torch import Tensor
+
+from augcl.errors import InputError
+from augcl.hardness.base import Hardness, Uniform
+from augcl.ops.cosine import cosine
+
+MASKED = -1e30
+"""The logit of what is no negative: its exponential is 0, and it is finite, so gradients are."""
+
+
+def info_nce(
+    anchors: Tensor,
+    candidates: Tensor,
+    *,
+    tau: float = 0.2,
+    hardness: Hardness | None = None,
+    positive_in_denominator: bool = True,
+    symmetric: bool = False,
+    intra: bool = False,
+) -> Tensor:
+    """Mean over anchors i of −s_ii/τ + log( e^{s_ii/τ} + Σ_{j≠i} w_ij e^{s_ij/τ} ).
+
+    Parameters
+    ----------
+    anchors, candidates : (N, D)
+        Embeddings of the two views; row i of both is a positive pair. Cosines are taken inside.
+    tau : float
+        Temperature.
+    hardness : Hardness, optional
+        Gives the weights w; all 1 if absent.
+    positive_in_denominator : bool
+        False leaves e^{s_ii/τ} out of the logarithm, as GraphCL's own loss does.
+    symmetric : bool
+        Average over both directions: each view is the anchor once.
+    intra : bool
+        The other anchors of the same view are negatives too, with the same weights (GRACE).
+
+    Returns
+    -------
+    scalar
+        0 when there is only one pair, since it has no negatives.
+
+    Examples
+    --------
+    >>> z = torch.eye(3)
+    >>> round(info_nce(z, z, tau=1.0).item(), 4)  # log(1 + 2/e)
+    0.5514
+    """
+    if anchors.shape != candidates.shape or anchors.ndim != 2:
+        raise InputError(
+            f"info_nce needs two (N, D) tensors of one shape, got {tuple(anchors.shape)} "
+            f"and {tuple(candidates.shape)}"
+        )
+    if not tau > 0:
+        raise InputError(f"tau is {tau}: the temperature must be above 0")
+    hardness = Uniform() if hardness is None else hardness
+    if symmetric:
+        one_way = partial(
+            info_nce,
+            tau=tau,
+            hardness=hardness,
+            positive_in_denominator=positive_in_denominator,
+            intra=intra,
+        )
+        return (one_way(anchors, candidates) + one_way(candidates, anchors)) / 2
+    if len(anchors) < 2:
+        return (anchors.sum() + candidates.sum()) * 0
+
+    affinity = cosine(anchors, candidates)
+    positive = affinity.diagonal() / tau
+    own = torch.eye(len(anchors), dtype=torch.bool, device=anchors.device)
+    log_weights = hardness.log_weights(anchors.detach(), candidates.detach(), affinity.detach())
+    blocks = [affinity, cosine(anchors, anchors)] if intra else [affinity]
+    negatives = [(block / tau).masked_fill(own, MASKED) for block in blocks]
+    if log_weights is not None:
+        negatives = [block + log_weights for block in negatives]
+    log_mass = hardness.log_mass(torch.cat(negatives, dim=1), positive, tau)
+    if positive_in_denominator:
+        log_mass = torch.logaddexp(positive, log_mass)
+    return (log_mass - positive).mean()

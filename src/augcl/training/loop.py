@@ -1,0 +1,148 @@
+"""The training loop: every neural method goes through it."""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import torch
+from lightning_fabric import Fabric
+from torch import Tensor, nn
+
+from augcl.errors import InputError
+from augcl.files import write_text
+from augcl.training.checkpoint import (
+    Snapshot,
+    load_module,
+    load_optimizer,
+    optimizer_tensors,
+    prefixed,
+)
+from augcl.training.progress import progress_bar
+
+Metrics = dict[str, Any]
+
+
+@dataclass
+class Run:
+    """All that changes while a network trains, so that it can be stopped and continued.
+
+    Parameters
+    ----------
+    network : Module
+        What is trained.
+    optimizer : Optimizer
+    generator : Generator
+        Source of every random draw.
+    learned : callable giving and taking more tensors (what a hardness learned)
+    history : list of one dict per epoch done
+    """
+
+    network: nn.Module
+    optimizer: torch.optim.Optimizer
+    generator: torch.Generator
+    read_learned: Callable[[], dict[str, Tensor]] = dict
+    load_learned: Callable[[dict[str, Tensor]], None] = lambda state: None
+    history: list[Metrics] = field(default_factory=list)
+
+    def snapshot(self, settings: dict[str, Any]) -> Snapshot:
+        tensors = {
+            **prefixed("network", self.network.state_dict()),
+            **prefixed("optimizer", optimizer_tensors(self.optimizer)),
+            **prefixed("learned", self.read_learned()),
+            "generator": self.generator.get_state(),
+        }
+        return Snapshot(tensors, {"settings": settings, "history": self.history})
+
+    def restore(self, snapshot: Snapshot) -> None:
+        load_module(self.network, snapshot.part("network"))
+        load_optimizer(self.optimizer, snapshot.part("optimizer"))
+        self.load_learned(snapshot.part("learned"))
+        self.generator.set_state(snapshot.tensors["generator"])
+        self.history = list(snapshot.facts["history"])
+
+
+def train(
+    run: Run,
+    step: Callable[[Any], Tensor],
+    batches: Sequence[Any],
+    *,
+    fabric: Fabric,
+    epochs: int,
+    settings: dict[str, Any],
+    before_epoch: Callable[[int], Metrics] = lambda epoch: {},
+    after_epoch: Callable[[], Metrics] = dict,
+    folder: Path | None = None,
+    resume: bool = False,
+    title: str = "training",
+    progress: bool = True,
+) -> None:
+    """Minimise the mean of `step(batch)` for `epochs` epochs.
+
+    With a `folder`, every epoch ends with a line in metrics.jsonl and an atomic checkpoint; with
+    `resume`, the run goes on from there to the same bits as a run never stopped.
+    """
+    if folder is not None:
+        _prepare_folder(run, folder, settings, resume)
+    with progress_bar(title, epochs, show=progress) as report:
+        for epoch in range(len(run.history), epochs):
+            started = time.perf_counter()
+            metrics = {"epoch": epoch + 1, **before_epoch(epoch)}
+            run.network.train()
+            total = torch.zeros((), device=fabric.device)
+            for batch in batches:
+                run.optimizer.zero_grad()
+                loss = step(batch)
+                fabric.backward(loss)
+                run.optimizer.step()
+                total += loss.detach() * len(batch)
+            metrics["loss"] = float(total) / sum(len(batch) for batch in batches)
+            if not math.isfinite(metrics["loss"]):
+                raise InputError(
+                    f"training diverged in epoch {epoch + 1} (loss {metrics['loss']}): "
+                    "lower the learning rate"
+                )
+            metrics.update(after_epoch(), seconds=time.perf_counter() - started)
+            run.history.append(metrics)
+            if folder is not None:
+                with (folder / "metrics.jsonl").open("a") as file:
+                    file.write(json.dumps(metrics) + "\n")
+                run.snapshot(settings).write(folder / "checkpoint.safetensors")
+            report(epoch + 1, f"loss {metrics['loss']:.4f}")
+
+
+def make_fabric(device: str) -> Fabric:
+    """Lightning Fabric on one device: "cpu", "cuda", "cuda:1", "mps" or "auto"."""
+    kind, _, number = device.partition(":")
+    try:
+        fabric = Fabric(accelerator=kind, devices=[int(number)] if number else 1)
+    except (RuntimeError, ValueError) as error:
+        raise InputError(f"device {device!r} cannot be used here: {error}") from error
+    fabric.launch()
+    return fabric
+
+
+def _prepare_folder(run: Run, folder: Path, settings: dict[str, Any], resume: bool) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    checkpoint = folder / "checkpoint.safetensors"
+    if resume and checkpoint.exists():
+        snapshot = Snapshot.read(checkpoint)
+        _same_settings(snapshot.facts["settings"], settings, checkpoint)
+        run.restore(snapshot)
+    # Lines of an epoch whose checkpoint was not written are dropped: that epoch comes again.
+    lines = "".join(json.dumps(metrics) + "\n" for metrics in run.history)
+    write_text(folder / "metrics.jsonl", lines)
+
+
+def _same_settings(old: dict[str, Any], new: dict[str, Any], path: Path) -> None:
+    for name in sorted(old.keys() | new.keys()):
+        if old.get(name) != new.get(name):
+            raise InputError(
+                f"cannot resume {path.parent}: it was started with {name} = {old.get(name)!r}, "
+                f"now it is {new.get(name)!r}; use the old value or another folder"
+            )

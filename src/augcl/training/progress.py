@@ -1,0 +1,42 @@
+"""A progress bar where a person looks, silence where none does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Protocol
+
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+
+
+class Report(Protocol):
+    """Tell how many steps are done and what there is to say about the last one."""
+
+    def __call__(self, done: int, note: str = "") -> None: ...
+
+
+@contextmanager
+def progress_bar(title: str, total: int, *, show: bool = True) -> Iterator[Report]:
+    """A bar on the error stream with steps done, a note and the time left; only on a terminal."""
+    console = Console(stderr=True)
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[note]}"),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+    )
+    quiet = not (show and console.is_terminal)
+    with Progress(*columns, console=console, disable=quiet) as progress:
+        task = progress.add_task(title, total=total, note="")
+        yield lambda done, note="": progress.update(task, completed=done, note=note)

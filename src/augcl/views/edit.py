@@ -1,0 +1,122 @@
+"""What a view changes, before it is carried out: so that views of different graphs can be merged."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
+
+import torch
+from torch import Tensor
+
+from augcl.data.graph import GraphSet
+from augcl.ops.segments import pointer
+
+
+@dataclass(frozen=True)
+class Edit:
+    """Changes to a batch of V nodes and E edge entries; None means no change.
+
+    Parameters
+    ----------
+    keep_node : (V,) bool, optional
+    keep_edge : (E,) bool, optional
+        An edge of a removed node is removed in any case.
+    added : (2, A) int64, optional
+        New edge entries between kept nodes, in the batch's numbering.
+    symmetric : bool
+        The changed edges still stand in both directions.
+    masked : (V,) bool, optional
+        Nodes whose features are replaced …
+    filling : (V, F), optional
+        … by these.
+    """
+
+    keep_node: Tensor | None = None
+    keep_edge: Tensor | None = None
+    added: Tensor | None = None
+    symmetric: bool = True
+    masked: Tensor | None = None
+    filling: Tensor | None = None
+
+    def and_then(self, other: Edit) -> Edit:
+        """Both edits, which concern different graphs of the batch."""
+        return Edit(
+            keep_node=_both(self.keep_node, other.keep_node),
+            keep_edge=_both(self.keep_edge, other.keep_edge),
+            added=_joined(self.added, other.added),
+            symmetric=self.symmetric and other.symmetric,
+            masked=_either(self.masked, other.masked),
+            filling=self._filled(other),
+        )
+
+    def _filled(self, other: Edit) -> Tensor | None:
+        if self.filling is None or other.filling is None or other.masked is None:
+            return self.filling if other.filling is None else other.filling
+        return torch.where(other.masked[:, None], other.filling, self.filling)
+
+    def apply(self, graphs: GraphSet) -> GraphSet:
+        """The changed batch: as many graphs, nodes renumbered, edges in order."""
+        edges, keep_edge, node_ptr = graphs.edge_index, self.keep_edge, graphs.node_ptr
+        if self.keep_node is not None:
+            ends = self.keep_node[edges[0]] & self.keep_node[edges[1]]
+            keep_edge = ends if keep_edge is None else keep_edge & ends
+        if keep_edge is not None:
+            edges = edges[:, keep_edge]
+        if self.added is not None:
+            edges = torch.cat([edges, self.added], dim=1)
+            edges = edges[:, torch.argsort(edges[0], stable=True)]
+        edge_count = torch.bincount(graphs.graph_of_node[edges[0]], minlength=len(graphs))
+        x = graphs.x
+        if self.masked is not None and self.filling is not None:
+            x = torch.where(self.masked[:, None], self.filling, x)
+        if self.keep_node is not None:
+            number = torch.cumsum(self.keep_node, 0) - 1
+            edges = number[edges]
+            x = x[self.keep_node]
+            node_ptr = pointer(self.keep_node.long())[node_ptr]
+        return replace(
+            graphs,
+            x=x,
+            edge_index=edges,
+            node_ptr=node_ptr,
+            edge_ptr=pointer(edge_count),
+            node_attr=None,  # a view is for the encoder, which reads features and edges
+            edge_attr=None,
+            symmetric=graphs.symmetric and self.symmetric,
+        )
+
+
+class View(ABC):
+    """A random change of every graph of a batch, all graphs at once."""
+
+    @abstractmethod
+    def edit(self, graphs: GraphSet, active: Tensor, generator: torch.Generator) -> Edit:
+        """The changes to the graphs where `active`, a (G,) mask, is True."""
+
+    def __call__(self, graphs: GraphSet, generator: torch.Generator) -> GraphSet:
+        """The changed batch: graph i of the result is a view of graph i."""
+        everywhere = torch.ones(len(graphs), dtype=torch.bool, device=graphs.device)
+        return self.edit(graphs, everywhere, generator).apply(graphs)
+
+
+def share(graphs_size: Tensor, ratio: float, active: Tensor) -> Tensor:
+    """floor(ratio · size) for the active graphs, 0 for the others."""
+    return (graphs_size.double() * ratio).floor().long() * active
+
+
+def _both(a: Tensor | None, b: Tensor | None) -> Tensor | None:
+    if a is None or b is None:
+        return a if b is None else b
+    return a & b
+
+
+def _either(a: Tensor | None, b: Tensor | None) -> Tensor | None:
+    if a is None or b is None:
+        return a if b is None else b
+    return a | b
+
+
+def _joined(a: Tensor | None, b: Tensor | None) -> Tensor | None:
+    if a is None or b is None:
+        return a if b is None else b
+    return torch.cat([a, b], dim=1)

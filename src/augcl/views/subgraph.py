@@ -1,0 +1,74 @@
+"""Small connected parts: the authors' one-hop star and a true random-walk growth."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from augcl.data.graph import GraphSet
+from augcl.errors import one_of
+from augcl.ops.segments import pointer, random_below, random_element
+from augcl.views.edit import Edit, View, share
+
+
+@dataclass(frozen=True)
+class Subgraph(View):
+    """Keep up to floor(ratio · n) + 1 nodes around a random seed, with the edges among them.
+
+    ``growth="star"`` draws, with replacement and at most n times, from the seed's direct
+    neighbours: what the published code does. ``growth="walk"`` follows a random walk of at most
+    n steps from the seed, which is what the text means. `self_loops` puts one on every kept node,
+    as the release does.
+    """
+
+    ratio: float = 0.2
+    growth: str = "star"
+    self_loops: bool = True
+
+    def edit(self, graphs: GraphSet, active: Tensor, generator: torch.Generator) -> Edit:
+        one_of(self.growth, ("star", "walk"), "growth of a subgraph")
+        grow = _star if self.growth == "star" else _walk
+        seed = random_element(graphs.node_ptr, generator)
+        kept = torch.zeros(graphs.num_nodes, dtype=torch.bool, device=graphs.device)
+        kept[seed[active]] = True
+        grow(kept, graphs, seed, share(graphs.node_ptr.diff(), self.ratio, active), generator)
+        loops = kept.nonzero().T.expand(2, -1) if self.self_loops else None
+        return Edit(keep_node=kept | ~active[graphs.graph_of_node], added=loops)
+
+
+def _star(
+    kept: Tensor, graphs: GraphSet, seed: Tensor, more: Tensor, generator: torch.Generator
+) -> None:
+    """Mark up to `more` distinct neighbours of each seed, in the order in which they are drawn."""
+    neighbours, start = graphs.adjacency.outgoing
+    degree = (start[1:] - start[:-1])[seed]
+    draws = graphs.node_ptr.diff() * ((more > 0) & (degree > 0))
+    graph = torch.repeat_interleave(draws)
+    entry = start[seed][graph] + random_below(degree[graph], generator)
+    slot = torch.arange(len(graph), device=graphs.device)
+    first_slot = torch.full_like(neighbours, len(graph)).scatter_reduce_(0, entry, slot, "amin")
+    is_new = first_slot[entry] == slot
+    # How many distinct neighbours the graph has after this draw.
+    distinct = torch.cumsum(is_new, 0)
+    before = torch.cat([distinct.new_zeros(1), distinct])[pointer(draws)[:-1]]
+    kept[neighbours[entry[is_new & (distinct - before[graph] <= more[graph])]]] = True
+
+
+def _walk(
+    kept: Tensor, graphs: GraphSet, seed: Tensor, more: Tensor, generator: torch.Generator
+) -> None:
+    """Mark the nodes that a walk from each seed meets, until `more` are marked or n steps done."""
+    neighbours, start = graphs.adjacency.outgoing
+    degree = start.diff()
+    size = graphs.node_ptr.diff()
+    walking = ((more > 0) & (degree[seed] > 0)).nonzero().squeeze(1)
+    here, left, steps = seed[walking], more[walking].clone(), size[walking].clone()
+    while len(here):
+        here = neighbours[start[here] + random_below(degree[here], generator)]
+        left -= (~kept[here]).long()
+        kept[here] = True
+        steps -= 1
+        on = (left > 0) & (steps > 0)
+        here, left, steps = here[on], left[on], steps[on]
