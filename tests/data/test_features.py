@@ -53,5 +53,5 @@ def test_attributes_of_a_set_without_any_are_refused(star):
 def test_an_unknown_kind_names_the_closest(star):
     with pytest.raises(InputError, match="did you mean degree"):
         node_features(star, "degre")
-    with pytest.raises(InputError, match="cap .* -1"):
+    with pytest.raises(InputError, match=r"cap .* -1"):
         node_features(star, "degree", cap=-1)

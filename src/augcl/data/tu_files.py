@@ -39,7 +39,11 @@ class TUFiles:
         else:
             with self._readable(path.name), zipfile.ZipFile(path) as archive:
                 found = archive.namelist()
-        edges = [name for name in found if name.endswith("_A.txt")]
+        edges = [
+            name
+            for name in found  # macOS adds a shadow ._NAME_A.txt to zips
+            if name.endswith("_A.txt") and not PurePosixPath(name).name.startswith("._")
+        ]
         if len(edges) != 1:
             raise InputError(
                 f"{path}: {len(edges)} files end in _A.txt, a TU data set has exactly one "

@@ -1,0 +1,60 @@
+import networkx as nx
+import pytest
+
+from augcl.data.graphml import read_graphml
+from augcl.errors import InputError
+
+
+def labelled(nodes, **attributes):
+    graph = nx.path_graph([f"n{i}" for i in range(nodes)])
+    graph.graph.update(attributes)
+    for i, node in enumerate(graph):
+        graph.nodes[node].update(weight=i * 0.5, age=i, colour="red")
+    return graph
+
+
+@pytest.mark.parametrize(
+    ("suffix", "writer"), [("graphml", nx.write_graphml), ("gml", nx.write_gml)]
+)
+def test_a_folder_of_files_is_a_set(tmp_path, suffix, writer):
+    writer(labelled(3, label="yes"), tmp_path / f"b.{suffix}")
+    writer(labelled(2, label="no"), tmp_path / f"a.{suffix}")
+    (tmp_path / "notes.txt").write_text("not a graph")
+    graphs = read_graphml(tmp_path)
+    assert graphs.names == ["a", "b"]
+    assert graphs.y.tolist() == [0, 1]
+    assert graphs.node_ptr.tolist() == [0, 2, 5]
+    assert graphs[1].x.tolist() == [[0, 0], [1, 0.5], [2, 1]]  # age, weight
+    assert graphs[1].edge_index.tolist() == [[0, 1, 1, 2], [1, 0, 2, 1]]
+
+
+def test_one_file_is_one_graph(tmp_path):
+    nx.write_graphml(nx.DiGraph([("a", "b"), ("b", "a"), ("b", "b")]), tmp_path / "one.graphml")
+    graphs = read_graphml(tmp_path / "one.graphml")
+    assert (len(graphs), graphs.name, graphs.num_edges, graphs.y) == (1, "one", 2, None)
+    assert graphs.x.tolist() == [[1], [1]]
+
+
+def test_a_number_that_is_missing_on_a_node_is_told(tmp_path):
+    graph = labelled(3)
+    del graph.nodes["n1"]["age"]
+    nx.write_graphml(graph, tmp_path / "gap.graphml")
+    with pytest.raises(InputError, match=r"gap.graphml: attribute 'age' of node 'n1' is None"):
+        read_graphml(tmp_path)
+
+
+@pytest.mark.parametrize("suffix", ["graphml", "gml"])
+@pytest.mark.parametrize("content", ["", "not a graph", "<graphml>", "graph ["])
+def test_a_file_that_is_none_is_named(tmp_path, suffix, content):
+    path = tmp_path / f"bad.{suffix}"
+    path.write_text(content)
+    with pytest.raises(InputError, match=rf"bad.{suffix}"):
+        read_graphml(path)
+
+
+def test_a_graph_without_nodes_and_an_empty_folder_are_refused(tmp_path):
+    with pytest.raises(InputError, match=r"no file that ends in .graphml or .gml"):
+        read_graphml(tmp_path)
+    nx.write_graphml(nx.Graph(), tmp_path / "none.graphml")
+    with pytest.raises(InputError, match=r"none.graphml has no nodes"):
+        read_graphml(tmp_path)
