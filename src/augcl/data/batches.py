@@ -15,7 +15,7 @@ def fixed_batches(graphs: GraphSet, size: int, generator: torch.Generator) -> li
     nothing.
     """
     order = torch.randperm(len(graphs), generator=generator, device=generator.device)
-    parts = list(order.split(size))
+    parts = list(torch.split(order, size))
     if len(parts) > 1 and len(parts[-1]) == 1:
         parts[-2:] = [torch.cat(parts[-2:])]
     return [graphs.select(part) for part in parts]

@@ -229,13 +229,17 @@ def simple_undirected(
     if simple and np.array_equal(np.sort(mirror), key):
         return pairs, edge_attr
     keep = source != target
-    both = np.concatenate([key[keep], mirror[keep]])
-    del key, mirror
     if edge_attr is None:
+        once = np.where(source < target, key, mirror)[keep]
+        del key, mirror
+        once.sort()
+        new = np.ones(len(once), bool)
+        np.not_equal(once[1:], once[:-1], out=new[1:])
+        once = once[new]
+        both = np.concatenate([once, once % num_nodes * num_nodes + once // num_nodes])
         both.sort()
-        both = both[np.diff(both, prepend=-1) != 0]
     else:
-        both, first = np.unique(both, return_index=True)
+        both, first = np.unique(np.concatenate([key[keep], mirror[keep]]), return_index=True)
         kept = torch.from_numpy(np.flatnonzero(keep))
         edge_attr = edge_attr[kept.repeat(2)[torch.from_numpy(first)]]
     return torch.from_numpy(np.stack([both // num_nodes, both % num_nodes])), edge_attr
