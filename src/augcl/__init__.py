@@ -1,12 +1,16 @@
 """Self-supervised learning on graphs with hardness-aware negatives."""
 
-from augcl import hardness
-from augcl.data import GraphSet, load
-from augcl.errors import InputError
-from augcl.evaluation import evaluate
-from augcl.hardness import AffinityUncertainty
-from augcl.methods import GraphCL
-from augcl.objectives import info_nce
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from augcl import hardness
+    from augcl.data import GraphSet, load
+    from augcl.errors import InputError
+    from augcl.evaluation import evaluate
+    from augcl.hardness import AffinityUncertainty
+    from augcl.methods import GraphCL, load_model
+    from augcl.objectives import info_nce
 
 __version__ = "0.1.0"
 
@@ -20,4 +24,30 @@ __all__ = [
     "hardness",
     "info_nce",
     "load",
+    "load_model",
 ]
+
+# Where each name lives. It is imported at first use: torch alone takes seconds, and `augcl --help`
+# needs none of it.
+_HOME = {
+    "AffinityUncertainty": "augcl.hardness",
+    "GraphCL": "augcl.methods",
+    "GraphSet": "augcl.data",
+    "InputError": "augcl.errors",
+    "evaluate": "augcl.evaluation",
+    "info_nce": "augcl.objectives",
+    "load": "augcl.data",
+    "load_model": "augcl.methods",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name == "hardness":
+        return import_module("augcl.hardness")
+    if name in _HOME:
+        return getattr(import_module(_HOME[name]), name)
+    raise AttributeError(f"module 'augcl' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -63,6 +63,8 @@ class AffinityUncertainty(Hardness):
         Units of the model's two hidden layers.
     pair_batch : int
         Pairs per update.
+    sample : float
+        Share of a batch's anchors that a pass learns from; 1 as published.
     restarts : int
         New attempts, each with twice the warm-up, after a collapse.
     random_state : int
@@ -101,6 +103,7 @@ class AffinityUncertainty(Hardness):
         lr: float = 0.01,
         hidden: int = 128,
         pair_batch: int = 2048,
+        sample: float = 0.25,
         restarts: int = 2,
         random_state: int = 0,
     ) -> None:
@@ -119,6 +122,7 @@ class AffinityUncertainty(Hardness):
         self.lr = lr
         self.hidden = hidden
         self.pair_batch = pair_batch
+        self.sample = sample
         self.restarts = restarts
         self.random_state = random_state
 
@@ -193,6 +197,8 @@ class AffinityUncertainty(Hardness):
             one_of(self.alpha, ("row", "global"), "alpha")
         if not self.reward > 1:
             raise InputError(f"reward is {self.reward}: Deep Gamblers needs a number above 1")
+        if not 0 < self.sample <= 1:
+            raise InputError(f"sample is {self.sample}: the share must be above 0 and at most 1")
         if not self.temper >= 0:
             raise InputError(f"temper is {self.temper}: the power must be 0 or above")
 
@@ -245,6 +251,7 @@ class AffinityUncertainty(Hardness):
             optimizer=self.optimizer,
             lr=self.lr,
             pair_batch=self.pair_batch,
+            sample=self.sample,
             generator=generator,
         )
         return network

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
@@ -40,12 +41,14 @@ def train_network(
     optimizer: str,
     lr: float,
     pair_batch: int,
+    sample: float,
     generator: torch.Generator,
 ) -> None:
     """Cross-entropy warm-up, then the estimator's own loss.
 
     The warm-up lasts `warmup` passes, and up to three times as many while the network is no
     better than one that knows nothing: from such a start, abstaining everywhere is downhill.
+    A pass takes a share `sample` of the anchors of each batch, against all their candidates.
     """
     make = OPTIMIZERS[one_of(optimizer, OPTIMIZERS, "optimizer")]
     steps = make(network.parameters(), lr=lr)  # type: ignore[call-arg]
@@ -54,7 +57,8 @@ def train_network(
     def one_pass(loss: Callable[[Tensor, Tensor], Tensor]) -> float:
         losses = []
         for pairs in source:
-            order = torch.randperm(len(pairs.anchors), generator=generator)
+            seen = math.ceil(sample * len(pairs.anchors))
+            order = torch.randperm(len(pairs.anchors), generator=generator)[:seen]
             rows = max(1, pair_batch // max(1, len(pairs.candidates)))
             for some in order.to(pairs.anchors.device).split(rows):
                 logits = network(pairs.anchors[some], pairs.candidates, pairs.affinity[some])
@@ -66,10 +70,16 @@ def train_network(
         return float(torch.stack(losses).mean())
 
     for done in range(3 * warmup):
-        if one_pass(cross_entropy) < estimator.ignorance and done + 1 >= warmup:
+        if one_pass(_two_way) < estimator.ignorance and done + 1 >= warmup:
             break
     for _ in range(passes):
         one_pass(estimator.loss)
+
+
+def _two_way(logits: Tensor, group: Tensor) -> Tensor:
+    # Without the answer "I don't know": cross-entropy over all three would first drive it to
+    # zero everywhere, and what is almost zero comes back slowly.
+    return cross_entropy(logits[:, :2], group)
 
 
 class _Prepared(Iterable[Pairs]):

@@ -39,9 +39,7 @@ class Vitals:
         return self.near_one < 0.9 and self.weight_std > 0.01
 
     @classmethod
-    def of_batch(
-        cls, log_u: Tensor, temper: float, guess: Tensor | None, group: Tensor
-    ) -> Vitals:
+    def of_batch(cls, log_u: Tensor, temper: float, guess: Tensor | None, group: Tensor) -> Vitals:
         """From log u, the groups that the model names (if any) and the true groups, all (N, M)."""
         u = log_u.exp()
         w = torch.softmax(temper * log_u, dim=1) * log_u.shape[1]
@@ -61,8 +59,8 @@ class Vitals:
         """Average of several batches' vitals."""
         return cls.from_tensor(torch.stack([v.to_tensor() for v in several]).mean(0))
 
-    def to_dict(self) -> dict[str, float]:
-        return asdict(self)
+    def to_dict(self) -> dict[str, float | bool]:
+        return {**asdict(self), "alive": self.alive}
 
     def to_tensor(self) -> Tensor:
         return torch.tensor(astuple(self), dtype=torch.float64)

@@ -125,7 +125,9 @@ class GraphCL(GraphEstimator):
         if self.warmup is not None and not 0 <= self.warmup <= self.epochs:
             raise InputError(f"warmup is {self.warmup}: it must lie between 0 and {self.epochs}")
         self._view = named_view(self.augmentation, growth=self.growth)
-        self._two_views = recipe.augment_anchor if self.augment_anchor is None else self.augment_anchor
+        self._two_views = (
+            recipe.augment_anchor if self.augment_anchor is None else self.augment_anchor
+        )
         self._warmup = self.warmup
         if self._warmup is None:
             self._warmup = int(self.epochs * recipe.warmup_share)
@@ -137,10 +139,7 @@ class GraphCL(GraphEstimator):
         self._monitor = Monitor(self.hardness_)
         self._weighted = False
 
-    def _build(self, graphs: GraphSet, generator: torch.Generator) -> nn.Module:
-        return self._network(graphs.num_features, generator).to(graphs.device)
-
-    def _network(self, features: int, generator: torch.Generator) -> ContrastiveNetwork:
+    def _build(self, features: int, generator: torch.Generator) -> ContrastiveNetwork:
         encoder = copy.deepcopy(self.encoder) or GIN(
             features, width=self.width, layers=self.layers, generator=generator
         )

@@ -17,7 +17,11 @@ from torch import Tensor, nn
 from augcl.data import GraphSet, as_graphset
 from augcl.data.batches import fixed_batches
 from augcl.errors import InputError
+from augcl.files import write_json
+from augcl.training.checkpoint import Snapshot, load_module, prefixed
 from augcl.training.loop import Metrics, Run, make_fabric, train
+
+MODEL_FILE = "model.safetensors"
 
 
 class GraphEstimator(TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
@@ -35,8 +39,8 @@ class GraphEstimator(TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc
     progress: bool
 
     @abstractmethod
-    def _build(self, graphs: GraphSet, generator: torch.Generator) -> nn.Module:
-        """The network, with a method ``embed(graphs)``."""
+    def _build(self, features: int, generator: torch.Generator) -> nn.Module:
+        """The network for so many node features, with a method ``embed(graphs)``."""
 
     @abstractmethod
     def _loss(self, batch: GraphSet, generator: torch.Generator) -> Tensor:
@@ -90,7 +94,7 @@ class GraphEstimator(TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc
         else:
             generator.manual_seed(self.random_state)
         self.n_features_in_ = graphs.num_features
-        network = self._build(graphs, generator)
+        network = self._build(graphs.num_features, generator).to(fabric.device)
         optimizer = torch.optim.Adam(network.parameters(), lr=self.lr)
         self.network_, optimizer = fabric.setup(network, optimizer)
         batches = fixed_batches(graphs, self.batch_size, generator)
@@ -129,6 +133,32 @@ class GraphEstimator(TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc
             parts = torch.arange(len(graphs)).split(256)
             rows = [self.network_.embed(graphs.select(p).to(device)).cpu() for p in parts]
         return torch.cat(rows).float().numpy()
+
+    def save(self, path: str | Path) -> None:
+        """Write the model to a folder: tensors and settings, and a JSON copy for people to read."""
+        check_is_fitted(self, "network_")
+        facts = {
+            "method": type(self).__name__,
+            "settings": self.settings(),
+            "features": self.n_features_in_,
+            "history": self.history_,
+        }
+        tensors = {
+            **prefixed("network", self.network_.state_dict()),
+            **prefixed("learned", self._learned()),
+        }
+        Snapshot(tensors, facts).write(Path(path) / MODEL_FILE)
+        write_json(Path(path) / "model.json", facts)
+
+    def restore(self, snapshot: Snapshot) -> None:
+        """Become the model of a snapshot that `save` wrote; see `augcl.load_model`."""
+        self._start()
+        self.n_features_in_ = snapshot.facts["features"]
+        self.history_ = snapshot.facts["history"]
+        self.network_ = self._build(self.n_features_in_, torch.Generator())
+        load_module(self.network_, snapshot.part("network"))
+        self.network_.to(make_fabric(self.device).device)
+        self._load_learned(snapshot.part("learned"))
 
     def settings(self) -> dict[str, Any]:
         """Hyper-parameters as plain JSON values, without what does not change the result."""

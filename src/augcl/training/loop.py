@@ -8,10 +8,9 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
-from lightning_fabric import Fabric
 from torch import Tensor, nn
 
 from augcl.errors import InputError
@@ -24,6 +23,9 @@ from augcl.training.checkpoint import (
     prefixed,
 )
 from augcl.training.progress import progress_bar
+
+if TYPE_CHECKING:
+    from lightning_fabric import Fabric
 
 Metrics = dict[str, Any]
 
@@ -118,6 +120,8 @@ def train(
 
 def make_fabric(device: str) -> Fabric:
     """Lightning Fabric on one device: "cpu", "cuda", "cuda:1", "mps" or "auto"."""
+    from lightning_fabric import Fabric  # takes seconds to import
+
     kind, _, number = device.partition(":")
     try:
         fabric = Fabric(accelerator=kind, devices=[int(number)] if number else 1)

@@ -7,8 +7,8 @@ from augcl.views.subgraph import Subgraph
 
 __all__ = [
     "AttributeMask",
-    "Edit",
     "EdgePerturb",
+    "Edit",
     "Identity",
     "NodeDrop",
     "OneOf",

@@ -1,0 +1,20 @@
+"""`augcl report`: draw a run again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def report(
+    run: Annotated[Path, typer.Argument(help="Folder of a finished run.")],
+) -> None:
+    """Write report.html of a run anew: loss, weights, embeddings, score.
+
+    Example: augcl report runs/mine
+    """
+    from augcl.report.html import write_report
+
+    typer.echo(f"wrote {write_report(run)}")

@@ -1,0 +1,143 @@
+"""`augcl train`: from graphs to embeddings, a score and a report."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from augcl.errors import InputError
+
+
+def train(
+    dataset: Annotated[
+        str,
+        typer.Argument(
+            help="A name (MUTAG, PROTEINS, components, digits …; see augcl data) or a path: a TU "
+            "zip or folder, a folder with edges.csv, GraphML or GML files."
+        ),
+    ] = "MUTAG",
+    method: Annotated[str, typer.Option(help="GraphCL.")] = "GraphCL",
+    hardness: Annotated[
+        str, typer.Option(help="Weights of the negatives: none or augcl.")
+    ] = "augcl",
+    recipe: Annotated[
+        str,
+        typer.Option(help="default, authors (what the released code does) or paper (its text)."),
+    ] = "default",
+    epochs: Annotated[
+        int, typer.Option(min=0, help="All epochs; 0 is the untrained encoder.")
+    ] = 40,
+    seeds: Annotated[int, typer.Option(min=1, help="Independent runs: seeds 0, 1, …")] = 5,
+    features: Annotated[
+        str,
+        typer.Option(help="Node features: auto, constant, degree, log-degree or attributes."),
+    ] = "auto",
+    augmentation: Annotated[
+        str | None,
+        typer.Option(
+            help="random2, random3, random4, node-drop, edge-perturb, subgraph, attribute-mask or "
+            "identity; by data set if not given."
+        ),
+    ] = None,
+    batch_size: Annotated[int, typer.Option(min=2)] = 128,
+    lr: Annotated[float, typer.Option(min=1e-9, help="Learning rate.")] = 0.01,
+    tau: Annotated[float, typer.Option(min=1e-3, help="Temperature of the loss.")] = 0.2,
+    data_dir: Annotated[
+        str | None, typer.Option(help="Where names are looked for first; then $AUGCL_DATA.")
+    ] = None,
+    device: Annotated[str, typer.Option(help="cpu, cuda, cuda:1 or auto.")] = "cpu",
+    jobs: Annotated[
+        int | None, typer.Option(min=1, help="Seeds at once; as many as there are cores.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder of the run; runs/DATASET-METHOD-HARDNESS if absent.")
+    ] = None,
+    resume: Annotated[bool, typer.Option(help="Go on with the run in --out.")] = False,
+    overwrite: Annotated[bool, typer.Option(help="Replace the run in --out.")] = False,
+    evaluate: Annotated[
+        bool, typer.Option(help="Judge the embeddings, if there are labels.")
+    ] = True,
+    as_json: Annotated[bool, typer.Option("--json", help="Print result.json.")] = False,
+) -> None:
+    """Train without labels; write embeddings, model, score and report.
+
+    Examples:
+
+      augcl train                                 AUGCL on MUTAG, no network needed
+
+      augcl train my.zip --out runs/mine          your graphs in the TU format
+
+      augcl train PROTEINS --hardness none        plain GraphCL, for comparison
+    """
+    from augcl.data import load
+    from augcl.experiments.run import Spec
+    from augcl.experiments.seeds import RESULT, Place, run_seeds
+    from augcl.report.html import write_report
+
+    graphs = load(dataset, data_dir=data_dir, features=features)  # wrong input ends here
+    spec = Spec(
+        dataset=dataset,
+        method=method,
+        hardness=hardness,
+        recipe=recipe,
+        epochs=epochs,
+        features=features,
+        augmentation=augmentation,
+        options={"batch_size": batch_size, "lr": lr, "tau": tau},
+    )
+    spec.estimator(graphs, 0)._start()
+    out = out or Path("runs") / f"{graphs.name}-{method}-{hardness}"
+    if (out / RESULT).exists() and not (resume or overwrite):
+        raise InputError(f"{out} holds a finished run: add --overwrite, --resume or another --out")
+    place = Place(
+        out=out,
+        data_dir=data_dir,
+        device=device,
+        jobs=jobs or os.cpu_count() or 1,
+        resume=resume,
+        judge=evaluate,
+    )
+    result = run_seeds(spec, seeds, place)
+    write_report(out)
+    if as_json:
+        typer.echo(json.dumps(result, indent=1))
+    else:
+        Console().print(result_table(result))
+        Console().print(f"Embeddings, model and report.html are in [bold]{out}[/bold]")
+
+
+def result_table(result: dict[str, Any]) -> Table:
+    """The result as people want to see it."""
+    table = Table(title=f"{result['method']} + {result['hardness']} on {result['dataset']}")
+    table.add_column("what")
+    table.add_column("value", justify="right")
+    accuracy = result["accuracy"]
+    if accuracy is None:
+        table.add_row("accuracy", "not judged (no labels)")
+    else:
+        runs = len(accuracy["runs"])
+        table.add_row(
+            f"accuracy ({accuracy['protocol']}, {runs} seed{'s' * (runs > 1)})",
+            f"{100 * accuracy['mean']:.2f} ± {100 * accuracy['std']:.2f} %",
+        )
+    weights = [w for w in result["weights"] if w]
+    if weights:
+        rows = {
+            "spread of the weights (std)": ("weight_std", 2),
+            "uncertainty model agrees with the partition": ("fit_agreement", 3),
+            "mean weight of true negatives": ("weight_true_negatives", 3),
+            "mean weight of false negatives": ("weight_false_negatives", 3),
+        }
+        for label, (key, digits) in rows.items():
+            values = [w[key] for w in weights if key in w]
+            if values:
+                table.add_row(label, f"{sum(values) / len(values):.{digits}f}")
+    for part, seconds in result["seconds"].items():
+        table.add_row(f"seconds of {part}", f"{seconds:.1f}")
+    return table

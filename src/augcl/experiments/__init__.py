@@ -1,0 +1,1 @@
+"""Runs and tables: what is trained, how it is judged, and where the numbers are kept."""

@@ -1,0 +1,88 @@
+"""Embeddings in a file that other programs read: .npz, .csv or .parquet."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, NamedTuple
+from zipfile import BadZipFile
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet
+from numpy.typing import NDArray
+
+from augcl.data import GraphSet
+from augcl.errors import InputError
+from augcl.files import atomic_path
+
+ENDINGS = (".npz", ".csv", ".parquet")
+
+
+class Embeddings(NamedTuple):
+    """(n, d) embeddings, and the labels (n,) if the file has them."""
+
+    Z: NDArray[np.float32]
+    y: NDArray[Any] | None
+
+
+def check_ending(path: Path) -> str:
+    """The file's ending, if it is one that we write."""
+    if path.suffix not in ENDINGS:
+        raise InputError(f"{path}: the name must end in one of {', '.join(ENDINGS)}")
+    return path.suffix
+
+
+def write_embeddings(path: Path, embeddings: NDArray[np.float32], graphs: GraphSet) -> None:
+    """Write embeddings with the graphs' names and labels, where they have them.
+
+    An .npz holds the arrays Z, y and names; a table has the columns name, label, z0, z1, …
+    """
+    ending = check_ending(path)
+    with atomic_path(path) as temporary:
+        if ending == ".npz":
+            arrays: dict[str, Any] = {"Z": embeddings}
+            if graphs.y is not None:
+                arrays["y"] = graphs.y.cpu().numpy()
+            if graphs.names is not None:
+                arrays["names"] = np.asarray(graphs.names, dtype=np.str_)
+            with temporary.open("wb") as file:
+                np.savez(file, **arrays)
+        elif ending == ".csv":
+            pyarrow.csv.write_csv(_table(embeddings, graphs), temporary)
+        else:
+            pyarrow.parquet.write_table(_table(embeddings, graphs), temporary)
+
+
+def read_embeddings(path: Path) -> Embeddings:
+    """Read what `write_embeddings` wrote, or a file of the same shape."""
+    ending = check_ending(path)
+    if not path.exists():
+        raise InputError(f"{path} does not exist")
+    try:
+        if ending == ".npz":
+            with np.load(path, allow_pickle=False) as arrays:
+                if "Z" not in arrays:
+                    raise InputError(f"{path} has no array Z with the embeddings")
+                return Embeddings(arrays["Z"], arrays["y"] if "y" in arrays else None)
+        reader = pyarrow.csv.read_csv if ending == ".csv" else pyarrow.parquet.read_table
+        table = reader(path)
+    except (BadZipFile, EOFError, ValueError, pa.ArrowInvalid) as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"{path} cannot be read: {error}") from error
+    columns = [name for name in table.column_names if name[:1] == "z" and name[1:].isdigit()]
+    if not columns:
+        raise InputError(f"{path} has no columns z0, z1, … with the embeddings")
+    Z = np.column_stack([table[name].to_numpy() for name in columns])
+    y = table["label"].to_numpy() if "label" in table.column_names else None
+    return Embeddings(Z, y)
+
+
+def _table(embeddings: NDArray[np.float32], graphs: GraphSet) -> pa.Table:
+    names = graphs.names or [str(i) for i in range(len(graphs))]
+    columns: dict[str, Any] = {"name": list(names)}
+    if graphs.y is not None:
+        columns["label"] = graphs.y.cpu().numpy()
+    columns |= {f"z{i}": embeddings[:, i] for i in range(embeddings.shape[1])}
+    return pa.table(columns)

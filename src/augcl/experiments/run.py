@@ -1,0 +1,138 @@
+"""One training with one seed, from data to score: the unit of every table and of `augcl train`."""
+
+from __future__ import annotations
+
+import platform
+import time
+import tomllib
+from dataclasses import asdict, dataclass, field
+from functools import cache
+from importlib.metadata import version
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from augcl.data import GraphSet, load
+from augcl.errors import one_of
+from augcl.evaluation import evaluate
+from augcl.methods import METHODS
+from augcl.training.estimator import GraphEstimator
+
+
+@dataclass(frozen=True)
+class Spec:
+    """Everything that decides a result, except the seed.
+
+    `options` are further parameters of the method, for instance ``{"tau": 0.5}``.
+    """
+
+    dataset: str
+    method: str = "GraphCL"
+    hardness: str = "augcl"
+    recipe: str = "default"
+    epochs: int = 40
+    features: str = "auto"
+    augmentation: str | None = None
+    options: dict[str, Any] = field(default_factory=dict)
+
+    def estimator(self, graphs: GraphSet, seed: int, **more: Any) -> GraphEstimator:
+        """The method with these settings."""
+        kind = METHODS[one_of(self.method, METHODS, "method")]
+        settings = {
+            "hardness": self.hardness,
+            "recipe": self.recipe,
+            "epochs": self.epochs,
+            "augmentation": self.augmentation or preset_augmentation(graphs),
+            **self.options,
+        }
+        return kind(**settings, random_state=seed, **more)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What one run found; `record` is plain JSON."""
+
+    record: dict[str, Any]
+    model: GraphEstimator
+    embeddings: NDArray[np.float32]
+    graphs: GraphSet
+
+
+def run(
+    spec: Spec,
+    seed: int,
+    *,
+    data_dir: str | None = None,
+    folder: Path | None = None,
+    resume: bool = False,
+    device: str = "cpu",
+    jobs: int = 1,
+    judge: bool = True,
+    progress: bool = True,
+) -> Outcome:
+    """Load, train, embed and (with labels, and if `judge`) evaluate."""
+    graphs = load(spec.dataset, data_dir=data_dir, features=spec.features)
+    model = spec.estimator(graphs, seed, device=device, progress=progress)
+    model.fit(graphs, folder=folder, resume=resume)
+    embeddings = model.transform(graphs)
+    record: dict[str, Any] = {
+        "spec": asdict(spec),
+        "seed": seed,
+        "settings": model.settings(),
+        "accuracy": None,
+        "weights": weight_summary(model.history_),
+        "seconds": {"training": sum(m["seconds"] for m in model.history_)},
+        "final_loss": model.history_[-1]["loss"] if model.history_ else None,
+    }
+    if judge and graphs.y is not None:
+        started = time.perf_counter()
+        score = evaluate(
+            embeddings, graphs.y, repeats=1, random_state=seed, jobs=jobs, progress=progress
+        )
+        record["accuracy"] = {
+            "mean": score.mean,
+            "folds": [float(f) for f in score.folds[0]],
+            "protocol": score.protocol,
+            "split_hash": score.split_hash,
+        }
+        record["seconds"]["evaluation"] = time.perf_counter() - started
+    record["versions"] = versions()
+    return Outcome(record, model, embeddings, graphs)
+
+
+def weight_summary(history: list[dict[str, Any]]) -> dict[str, Any] | None:
+    """The last fit's vital signs and the last epoch's weights; None where nothing is weighted."""
+    fits = [m["hardness"] for m in history if "hardness" in m]
+    if not fits:
+        return None
+    keys = ("weight_std", "near_one", "weight_true_negatives", "weight_false_negatives")
+    last = {key: history[-1][key] for key in keys if key in history[-1]}
+    return {**{f"fit_{k}": v for k, v in fits[-1].items()}, **last}
+
+
+def versions() -> dict[str, str]:
+    """What the numbers were computed with."""
+    parts = ("augcl", "torch", "torch_geometric", "scikit-learn", "numpy")
+    return {"python": platform.python_version(), **{p: version(p) for p in parts}}
+
+
+def preset_augmentation(graphs: GraphSet) -> str:
+    """The augmentation for a data set; see presets.toml."""
+    return _presets()["augmentation"].get(
+        graphs.name, "random2" if graphs.num_features > 1 else "random3"
+    )
+
+
+@cache
+def _presets() -> dict[str, dict[str, str]]:
+    text = files("augcl.experiments").joinpath("presets.toml").read_text(encoding="utf-8")
+    return tomllib.loads(text)
+
+
+def one_thread() -> None:
+    """For workers that share a machine: several threads each would only wait for one another."""
+    torch.set_num_threads(1)

@@ -1,0 +1,161 @@
+"""The same run with several seeds, side by side, kept in one folder that can be continued."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+
+from augcl.errors import InputError
+from augcl.experiments.embedding_file import write_embeddings
+from augcl.experiments.run import Spec, one_thread, run, versions
+from augcl.files import write_json, write_text
+from augcl.training.progress import progress_bar
+
+RESULT = "result.json"
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a run is computed and kept; none of it changes a number."""
+
+    out: Path
+    data_dir: str | None = None
+    device: str = "cpu"
+    jobs: int = 1
+    resume: bool = False
+    judge: bool = True
+
+    def seed_folder(self, seed: int) -> Path:
+        return self.out / f"seed-{seed}"
+
+
+def run_seeds(spec: Spec, seeds: int, place: Place) -> dict[str, Any]:
+    """Train with seeds 0 … `seeds` − 1; returns what is written to result.json.
+
+    The folder holds result.json, metrics.jsonl of all seeds, and the model and embeddings of
+    seed 0. Finished seeds are not computed again when a run is resumed.
+    """
+    place.out.mkdir(parents=True, exist_ok=True)
+    several = min(place.jobs, seeds) > 1
+    if several:
+        with _watching(spec, seeds, place):
+            work = (delayed(_one_seed)(spec, seed, place, True) for seed in range(seeds))
+            records = Parallel(n_jobs=min(place.jobs, seeds))(work)
+    else:
+        records = [_one_seed(spec, seed, place, False) for seed in range(seeds)]
+    result = summarise(spec, records)
+    lines = [
+        json.dumps({"seed": seed, **json.loads(line)})
+        for seed in range(seeds)
+        for line in (place.seed_folder(seed) / "metrics.jsonl").read_text().splitlines()
+    ]
+    write_text(place.out / "metrics.jsonl", "".join(line + "\n" for line in lines))
+    for name in ("model", "embeddings.npz"):
+        _move(place.seed_folder(0) / name, place.out / name)
+    write_json(place.out / RESULT, result)
+    return result
+
+
+def summarise(spec: Spec, records: list[dict[str, Any]]) -> dict[str, Any]:
+    """Mean and population standard deviation over seeds, and everything needed to repeat it."""
+    first = records[0]
+    runs = [r["accuracy"]["mean"] for r in records if r["accuracy"] is not None]
+    accuracy = None
+    if runs:
+        accuracy = {
+            "mean": float(np.mean(runs)),
+            "std": float(np.std(runs)),
+            "runs": runs,
+            "unit": "fraction",
+            "protocol": first["accuracy"]["protocol"],
+            "split_hashes": [r["accuracy"]["split_hash"] for r in records],
+        }
+    parts = {name for r in records for name in r["seconds"]}
+    return {
+        "dataset": spec.dataset,
+        "method": spec.method,
+        "hardness": spec.hardness,
+        "recipe": spec.recipe,
+        "spec": asdict(spec),
+        "settings": first["settings"],
+        "seeds": [r["seed"] for r in records],
+        "accuracy": accuracy,
+        "weights": [r["weights"] for r in records],
+        "seconds": {p: sum(r["seconds"].get(p, 0.0) for r in records) for p in sorted(parts)},
+        "versions": versions(),
+    }
+
+
+def _one_seed(spec: Spec, seed: int, place: Place, shared: bool) -> dict[str, Any]:
+    if shared:
+        one_thread()
+    folder = place.seed_folder(seed)
+    done = folder / "record.json"
+    if place.resume and done.exists():
+        record: dict[str, Any] = json.loads(done.read_text())
+        if record["spec"] != asdict(spec):
+            raise InputError(
+                f"cannot resume {place.out}: it was started with other settings; "
+                "use the same ones, or another --out"
+            )
+        return record
+    outcome = run(
+        spec,
+        seed,
+        data_dir=place.data_dir,
+        folder=folder,
+        resume=place.resume,
+        device=place.device,
+        jobs=1 if shared else max(1, place.jobs),
+        judge=place.judge,
+        progress=not shared,
+    )
+    if seed == 0:
+        outcome.model.save(folder / "model")
+        write_embeddings(folder / "embeddings.npz", outcome.embeddings, outcome.graphs)
+    write_json(done, outcome.record)
+    return outcome.record
+
+
+def _move(source: Path, target: Path) -> None:
+    """Put a finished file or folder in its place; nothing to do if that happened before."""
+    if not source.exists():
+        return
+    if target.is_dir():
+        shutil.rmtree(target)
+    source.replace(target)
+
+
+@contextmanager
+def _watching(spec: Spec, seeds: int, place: Place) -> Iterator[None]:
+    """A bar over the epochs of all workers, read from the metrics that they write."""
+    stop = threading.Event()
+    files = [place.seed_folder(seed) / "metrics.jsonl" for seed in range(seeds)]
+
+    def epochs_done() -> int:
+        return sum(f.read_bytes().count(b"\n") for f in files if f.exists())
+
+    with progress_bar(f"{spec.method} on {spec.dataset}", seeds * spec.epochs) as report:
+
+        def watch() -> None:
+            while not stop.wait(0.3):
+                done = epochs_done()
+                ended = sum((place.seed_folder(s) / "record.json").exists() for s in range(seeds))
+                report(done, f"epochs, {ended} of {seeds} seeds evaluated")
+
+        watcher = threading.Thread(target=watch, daemon=True)
+        watcher.start()
+        try:
+            yield
+        finally:
+            stop.set()
+            watcher.join()

@@ -1,0 +1,67 @@
+"""A trained model on disk: safetensors and JSON, never a pickle."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from torch import nn
+
+from augcl.errors import InputError, one_of
+from augcl.hardness import HARDNESS
+from augcl.methods.graphcl import GraphCL
+from augcl.training.checkpoint import Snapshot
+from augcl.training.estimator import MODEL_FILE, GraphEstimator
+
+METHODS: dict[str, type[GraphEstimator]] = {"GraphCL": GraphCL}
+"""Names for the command line and for model files; a new method adds one line."""
+
+
+def load_model(
+    path: str | Path, *, device: str = "cpu", encoder: nn.Module | None = None
+) -> GraphEstimator:
+    """Read what ``model.save(path)`` wrote.
+
+    Parameters
+    ----------
+    path : str or Path
+        The folder.
+    device : str
+        Where the model is put.
+    encoder : Module, optional
+        A network of the same shape, if the model was trained with an encoder of your own.
+
+    Examples
+    --------
+    >>> import augcl, tempfile
+    >>> graphs = augcl.load("MUTAG")
+    >>> model = augcl.GraphCL(epochs=1).fit(graphs)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     model.save(folder)
+    ...     again = augcl.load_model(folder)
+    >>> bool((again.transform(graphs) == model.transform(graphs)).all())
+    True
+    """
+    file = Path(path) / MODEL_FILE
+    if not file.exists():
+        raise InputError(f"{path} holds no model: {MODEL_FILE} is missing")
+    snapshot = Snapshot.read(file)
+    method = METHODS[one_of(snapshot.facts["method"], METHODS, "method")]
+    settings = dict(snapshot.facts["settings"])
+    if isinstance(settings.get("hardness"), dict):
+        settings["hardness"] = _hardness(settings["hardness"])
+    if settings.get("encoder") is not None:
+        if encoder is None:
+            raise InputError(
+                f"{path} was trained with an encoder of its own ({settings['encoder']['class']}): "
+                "give load_model a network of the same shape as encoder="
+            )
+        settings["encoder"] = encoder
+    model = method(**settings, device=device)
+    model.restore(snapshot)
+    return model
+
+
+def _hardness(saved: dict[str, Any]) -> Any:
+    kinds = {kind.__name__: kind for kind in HARDNESS.values()}
+    return kinds[one_of(saved["class"], kinds, "hardness")](**saved["params"])

@@ -1,0 +1,153 @@
+"""A run as one self-contained page."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+from jinja2 import Environment
+
+from augcl.errors import InputError
+from augcl.experiments.embedding_file import read_embeddings
+from augcl.experiments.seeds import RESULT
+from augcl.files import write_text
+
+Metrics = list[dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A drawing with its title and a sentence on how to read it."""
+
+    title: str
+    text: str
+    html: str
+
+
+def write_report(run: Path) -> Path:
+    """Write report.html into the folder of a finished run; returns its path."""
+    if not (run / RESULT).exists():
+        raise InputError(f"{run} holds no finished run: {RESULT} is missing")
+    result = json.loads((run / RESULT).read_text(encoding="utf-8"))
+    lines = (run / "metrics.jsonl").read_text(encoding="utf-8").splitlines()
+    metrics = [json.loads(line) for line in lines]
+    template = files("augcl.report").joinpath("template.html").read_text(encoding="utf-8")
+    page = Environment(autoescape=True).from_string(template)
+    accuracy = result["accuracy"]
+    text = page.render(
+        title=f"{result['method']} + {result['hardness']} on {result['dataset']}",
+        headline=accuracy and f"{100 * accuracy['mean']:.2f} ± {100 * accuracy['std']:.2f} %",
+        warnings=_warnings(result),
+        facts=_facts(result),
+        figures=_figures(metrics, run),
+        settings=json.dumps(result["settings"], indent=1),
+    )
+    write_text(run / "report.html", text)
+    return run / "report.html"
+
+
+def _warnings(result: dict[str, Any]) -> list[str]:
+    dead = [
+        s
+        for s, w in zip(result["seeds"], result["weights"], strict=True)
+        if w and not w["fit_alive"]
+    ]
+    if not dead:
+        return []
+    return [
+        f"The uncertainty model collapsed for seeds {dead}: all weights are almost 1 there, and the "
+        "weighted loss is the plain one."
+    ]
+
+
+def _facts(result: dict[str, Any]) -> list[tuple[str, str]]:
+    facts = [("seeds", str(len(result["seeds"])))]
+    if result["accuracy"] is None:
+        facts.append(("accuracy", "not judged: no labels"))
+    else:
+        facts.append(("protocol", result["accuracy"]["protocol"]))
+        runs = ", ".join(f"{100 * r:.2f}" for r in result["accuracy"]["runs"])
+        facts.append(("accuracy of each seed (%)", runs))
+    facts += [(f"seconds of {k}", f"{v:.1f}") for k, v in result["seconds"].items()]
+    facts += [(f"version of {k}", v) for k, v in result["versions"].items()]
+    return facts
+
+
+def _figures(metrics: Metrics, run: Path) -> list[Figure]:
+    figures = []
+    if metrics:
+        text = "Mean over the batches of each epoch; one line a seed."
+        html = _curves(metrics, lambda m: m["loss"], "loss")
+        figures.append(Figure("Loss", text, html))
+    if any("weight_std" in m for m in metrics):
+        text = (
+            "Standard deviation of the weights of the negatives, whose mean is 1. At 0 the method "
+            "would be the plain one."
+        )
+        html = _curves(metrics, lambda m: m.get("weight_std"), "std of w")
+        figures.append(Figure("Spread of the weights", text, html))
+    if any("weight_true_negatives" in m for m in metrics):
+        text = (
+            "Mean weight of true negatives (other class) minus that of false ones (same class). "
+            "Above 0 the weights know something about the classes. Labels are only looked at."
+        )
+        gap = _curves(
+            metrics,
+            lambda m: (
+                m.get("weight_true_negatives", np.nan) - m.get("weight_false_negatives", np.nan)
+            ),
+            "true − false",
+        )
+        figures.append(Figure("Do the weights know the classes?", text, gap))
+    Z, y = read_embeddings(run / "embeddings.npz")
+    text = "First two principal components of the embeddings of seed 0, coloured by class."
+    figures.append(Figure("Embeddings", text, _scatter(Z, y)))
+    if figures:  # the first drawing carries the library, so that the page needs no network
+        first = figures[0]
+        from plotly.offline import get_plotlyjs
+
+        script = f"<script>{get_plotlyjs()}</script>"
+        figures[0] = Figure(first.title, first.text, script + first.html)
+    return figures
+
+
+def _curves(metrics: Metrics, value: Callable[[dict[str, Any]], Any], label: str) -> str:
+    figure = go.Figure()
+    for seed in sorted({m["seed"] for m in metrics}):
+        points = [(m["epoch"], value(m)) for m in metrics if m["seed"] == seed]
+        points = [(x, y) for x, y in points if y is not None and np.isfinite(y)]
+        figure.add_scatter(
+            x=[x for x, _ in points], y=[y for _, y in points], name=f"seed {seed}", mode="lines"
+        )
+    figure.update_layout(xaxis_title="epoch", yaxis_title=label)
+    return _html(figure)
+
+
+def _scatter(Z: Any, y: Any) -> str:
+    centred = np.asarray(Z, dtype=np.float64)
+    centred = centred - centred.mean(0)
+    _, _, axes = np.linalg.svd(centred, full_matrices=False)
+    plane = centred @ axes[:2].T
+    figure = go.Figure()
+    classes = [None] if y is None else list(np.unique(y))
+    for label in classes:
+        rows = slice(None) if label is None else y == label
+        second = plane[rows, 1] if plane.shape[1] > 1 else np.zeros(len(plane[rows]))
+        name = "graphs" if label is None else f"class {label}"
+        figure.add_scatter(
+            x=plane[rows, 0], y=second, mode="markers", name=name, marker={"size": 6}
+        )
+    figure.update_layout(xaxis_title="component 1", yaxis_title="component 2")
+    return _html(figure)
+
+
+def _html(figure: Any) -> str:
+    figure.update_layout(template="plotly_white", height=420, margin={"t": 20})
+    html: str = figure.to_html(full_html=False, include_plotlyjs=False)
+    return html
