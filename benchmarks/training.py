@@ -21,7 +21,7 @@ PLAIN, PASSES, WEIGHTED = 20, 10, 20
 def fit(many: GraphSet, *, epochs: int, weighted: bool = True) -> Any:
     """Our training with the paper's schedule."""
     hardness = augcl.AffinityUncertainty() if weighted else None
-    return augcl.GraphCL(hardness=hardness, epochs=epochs, random_state=0).fit(many)
+    return augcl.GraphCL(hardness=hardness, epochs=epochs, random_state=0, progress=False).fit(many)
 
 
 def training(full: bool) -> list[Row]:

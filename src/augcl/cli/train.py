@@ -77,7 +77,7 @@ def train(
     """
     from augcl.data import load
     from augcl.experiments.run import Spec
-    from augcl.experiments.seeds import RESULT, Place, run_seeds
+    from augcl.experiments.seeds import Place, clear_run, run_seeds
     from augcl.report.html import write_report
 
     graphs = load(dataset, data_dir=data_dir, features=features)  # wrong input ends here
@@ -93,8 +93,10 @@ def train(
     )
     spec.estimator(graphs, 0)._start()
     out = out or Path("runs") / f"{graphs.name}-{method}-{hardness}"
-    if (out / RESULT).exists() and not (resume or overwrite):
-        raise InputError(f"{out} holds a finished run: add --overwrite, --resume or another --out")
+    if out.exists() and any(out.iterdir()) and not resume:
+        if not overwrite:
+            raise InputError(f"{out} is not empty: add --resume or --overwrite, or another --out")
+        clear_run(out)
     place = Place(
         out=out,
         data_dir=data_dir,

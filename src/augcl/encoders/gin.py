@@ -49,7 +49,7 @@ class GIN(nn.Module):
         self.out_features = width * layers
 
     def forward(self, x: Tensor, edges: Tensor | Adjacency) -> Tensor:
-        """(V, F) features and edges, (2, E) or an Adjacency, to (V, L·d): all layers side by side."""
+        """(V, F) features and (2, E) edges, or an Adjacency, to (V, L·d), layers side by side."""
         if not isinstance(edges, Adjacency):
             edges = Adjacency.from_edges(edges, len(x))
         outputs = []
@@ -71,9 +71,10 @@ class NodeNorm(nn.BatchNorm1d):
         return super().forward(input)
 
 
-def _aggregate(x: Tensor, edges: Adjacency, layer: nn.Linear) -> Tensor:
+def _aggregate(x: Tensor, edges: Adjacency, layer: nn.Module) -> Tensor:
     """W (x_v + Σ_u x_u) + b, summing on whichever side of W is narrower."""
+    assert isinstance(layer, nn.Linear)
     if layer.in_features > layer.out_features:
         narrow = linear(x, layer.weight)
         return narrow + edges.sum_neighbours(narrow) + layer.bias
-    return layer(x + edges.sum_neighbours(x))  # type: ignore[no-any-return]
+    return linear(x + edges.sum_neighbours(x), layer.weight, layer.bias)

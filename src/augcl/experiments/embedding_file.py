@@ -64,7 +64,7 @@ def read_embeddings(path: Path) -> Embeddings:
             with np.load(path, allow_pickle=False) as arrays:
                 if "Z" not in arrays:
                     raise InputError(f"{path} has no array Z with the embeddings")
-                return Embeddings(arrays["Z"], arrays["y"] if "y" in arrays else None)
+                return Embeddings(arrays["Z"], arrays.get("y"))
         reader = pyarrow.csv.read_csv if ending == ".csv" else pyarrow.parquet.read_table
         table = reader(path)
     except (BadZipFile, EOFError, ValueError, pa.ArrowInvalid) as error:

@@ -65,6 +65,14 @@ def run_seeds(spec: Spec, seeds: int, place: Place) -> dict[str, Any]:
     return result
 
 
+def clear_run(out: Path) -> None:
+    """Remove what an earlier run left in its folder, and nothing else."""
+    for path in (*out.glob("seed-*"), out / "model"):
+        shutil.rmtree(path, ignore_errors=True)
+    for name in (RESULT, "metrics.jsonl", "embeddings.npz", "report.html"):
+        (out / name).unlink(missing_ok=True)
+
+
 def summarise(spec: Spec, records: list[dict[str, Any]]) -> dict[str, Any]:
     """Mean and population standard deviation over seeds, and everything needed to repeat it."""
     first = records[0]

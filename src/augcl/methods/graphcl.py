@@ -128,12 +128,11 @@ class GraphCL(GraphEstimator):
         self._two_views = (
             recipe.augment_anchor if self.augment_anchor is None else self.augment_anchor
         )
-        self._warmup = self.warmup
-        if self._warmup is None:
-            self._warmup = int(self.epochs * recipe.warmup_share)
+        share = int(self.epochs * recipe.warmup_share)
+        self._warmup = share if self.warmup is None else self.warmup
         self._statistics = batch_statistics if recipe.statistics == "batch" else running_statistics
         if isinstance(self.hardness, Hardness):
-            self.hardness_ = clone(self.hardness)
+            self.hardness_: Hardness = clone(self.hardness)
         else:
             self.hardness_ = named_hardness(self.hardness or "none", recipe.hardness)
         self._monitor = Monitor(self.hardness_)

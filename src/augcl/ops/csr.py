@@ -56,7 +56,10 @@ class Adjacency:
 
     def sum_neighbours(self, x: Tensor) -> Tensor:
         """(V, D) node values to the (V, D) sums over each node's in-neighbours."""
-        return _Product.apply(x, self.incoming, self.outgoing)  # type: ignore[no-any-return]
+        product: Tensor = _Product.apply(  # type: ignore[no-untyped-call]
+            x, self.incoming, self.outgoing
+        )
+        return product
 
 
 class _Product(torch.autograd.Function):
@@ -66,5 +69,5 @@ class _Product(torch.autograd.Function):
         return matrix.times(x)
 
     @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None, None]:  # type: ignore[override]
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None, None]:
         return ctx.transpose.times(grad.contiguous()), None, None

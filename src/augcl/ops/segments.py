@@ -1,4 +1,4 @@
-"""Ragged arrays: values of many segments in one flat tensor, with a pointer to where each starts."""
+"""Ragged arrays: many segments in one flat tensor, with a pointer to where each starts."""
 
 from __future__ import annotations
 

@@ -61,8 +61,8 @@ def _warnings(result: dict[str, Any]) -> list[str]:
     if not dead:
         return []
     return [
-        f"The uncertainty model collapsed for seeds {dead}: all weights are almost 1 there, and the "
-        "weighted loss is the plain one."
+        f"The uncertainty model collapsed for seeds {dead}: all weights are almost 1 there, and "
+        "the weighted loss is the plain one."
     ]
 
 
@@ -97,13 +97,7 @@ def _figures(metrics: Metrics, run: Path) -> list[Figure]:
             "Mean weight of true negatives (other class) minus that of false ones (same class). "
             "Above 0 the weights know something about the classes. Labels are only looked at."
         )
-        gap = _curves(
-            metrics,
-            lambda m: (
-                m.get("weight_true_negatives", np.nan) - m.get("weight_false_negatives", np.nan)
-            ),
-            "true − false",
-        )
+        gap = _curves(metrics, _class_gap, "true − false")
         figures.append(Figure("Do the weights know the classes?", text, gap))
     Z, y = read_embeddings(run / "embeddings.npz")
     text = "First two principal components of the embeddings of seed 0, coloured by class."
@@ -115,6 +109,11 @@ def _figures(metrics: Metrics, run: Path) -> list[Figure]:
         script = f"<script>{get_plotlyjs()}</script>"
         figures[0] = Figure(first.title, first.text, script + first.html)
     return figures
+
+
+def _class_gap(metrics: dict[str, Any]) -> float:
+    true, false = (metrics.get(f"weight_{kind}_negatives", np.nan) for kind in ("true", "false"))
+    return float(true - false)
 
 
 def _curves(metrics: Metrics, value: Callable[[dict[str, Any]], Any], label: str) -> str:

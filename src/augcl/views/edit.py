@@ -1,4 +1,4 @@
-"""What a view changes, before it is carried out: so that views of different graphs can be merged."""
+"""What a view changes, before it is carried out, so that several views can be merged."""
 
 from __future__ import annotations
 
