@@ -54,11 +54,9 @@ def seconds(work: Callable[[], object], repeats: int = 1) -> float:
     return min(times)
 
 
-def both(slow: Callable[[], object], fast: Callable[[], object], repeats: int) -> list[float]:
-    """Median seconds of two pieces of work, in turns, so that noise meets both alike."""
-    slow()
-    fast()
-    times = [(seconds(slow), seconds(fast)) for _ in range(repeats)]
+def in_turns(*works: Callable[[], object], repeats: int) -> list[float]:
+    """Median seconds of each piece of work, done in turns, so that noise meets all alike."""
+    times = [[seconds(work) for work in works] for _ in range(repeats)]
     return [statistics.median(column) for column in zip(*times, strict=True)]
 
 

@@ -9,7 +9,7 @@ from augcl.data import GraphSet
 from augcl.views import named_view
 from benchmarks import textbook
 from benchmarks.data import graphs, one_by_one
-from benchmarks.measure import Row, both, faster
+from benchmarks.measure import Row, faster, in_turns
 
 
 def views(full: bool) -> list[Row]:
@@ -28,5 +28,5 @@ def _one_mode(batch: GraphSet, mode: str) -> Row:
     def at_once() -> None:
         view(batch, generator)
 
-    slow, fast = both(graph_by_graph, at_once, 15)
+    slow, fast = in_turns(graph_by_graph, at_once, repeats=15)
     return faster(f"views of 128 PROTEINS graphs, {mode}", slow, fast, 20)
