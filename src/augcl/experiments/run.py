@@ -83,6 +83,7 @@ def run(
         "spec": asdict(spec),
         "seed": seed,
         "settings": model.settings(),
+        "hardness_settings": model.learned_settings(),
         "accuracy": None,
         "weights": weight_summary(model.history_),
         "seconds": {"training": sum(m["seconds"] for m in model.history_)},

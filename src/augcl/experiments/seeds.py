@@ -95,6 +95,7 @@ def summarise(spec: Spec, records: list[dict[str, Any]]) -> dict[str, Any]:
         "recipe": spec.recipe,
         "spec": asdict(spec),
         "settings": first["settings"],
+        "hardness_settings": first["hardness_settings"],
         "seeds": [r["seed"] for r in records],
         "accuracy": accuracy,
         "weights": [r["weights"] for r in records],

@@ -162,7 +162,8 @@ class AffinityUncertainty(Hardness):
         shift = 0.0 if self.alpha == "global" else float(self.alpha)
         # μ + kδ is kept above a hundredth of μ: for k = −1 and a peaked u it would be negative.
         scale = max(1 + shift * self._variation, 0.01)
-        return log_u - (self._log_mean + math.log(scale))
+        shifted: Tensor = log_u - (self._log_mean + math.log(scale))
+        return shifted
 
     def weights(self, anchors: Tensor, candidates: Tensor) -> Tensor:
         """(N, M) weights w_ij of candidate j in the loss of anchor i."""

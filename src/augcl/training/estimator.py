@@ -163,10 +163,15 @@ class GraphEstimator(TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc
     def settings(self) -> dict[str, Any]:
         """Hyper-parameters as plain JSON values, without what does not change the result."""
         return {
-            name: _plain(value)
+            name: plain_settings(value)
             for name, value in self.get_params(deep=False).items()
             if name not in ("device", "progress")
         }
+
+    def learned_settings(self) -> dict[str, Any]:
+        """Settings of a part that a name or recipe decided (a hardness), as plain JSON values."""
+        hardness = getattr(self, "hardness_", None)
+        return {} if hardness is None else plain_settings(hardness)
 
 
 def fingerprint(graphs: GraphSet) -> str:
@@ -177,10 +182,10 @@ def fingerprint(graphs: GraphSet) -> str:
     return digest.hexdigest()
 
 
-def _plain(value: Any) -> Any:
+def plain_settings(value: Any) -> Any:
     if isinstance(value, nn.Module):
         return {"class": type(value).__name__}
     if isinstance(value, BaseEstimator):
-        params = {k: _plain(v) for k, v in value.get_params(deep=False).items()}
+        params = {k: plain_settings(v) for k, v in value.get_params(deep=False).items()}
         return {"class": type(value).__name__, "params": params}
     return value
