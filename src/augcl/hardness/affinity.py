@@ -134,10 +134,16 @@ class AffinityUncertainty(Hardness):
         self._check()
         if generator is None:
             generator = torch.Generator().manual_seed(self.random_state)
+        if iter(batches) is batches:  # an iterator can be read once, and we read every pass
+            batches = list(batches)
+        first = next(iter(batches), None)
+        if first is None:
+            raise InputError("no batches to fit AffinityUncertainty on: it needs two graphs or more")
         for attempt in range(self.restarts + 1):
-            self.network_ = self._trained_network(batches, self.warmup * 2**attempt, generator)
+            warmup = self.warmup * 2**attempt
+            self.network_ = self._trained_network(batches, first[0], warmup, generator)
             self._take_stock(batches)
-            if self.vitals_.alive:
+            if self.vitals_.alive or self.temper == 0:
                 return self
         warnings.warn(
             f"the uncertainty model collapsed in {self.restarts + 1} attempts: {self.vitals_}. "
@@ -204,6 +210,12 @@ class AffinityUncertainty(Hardness):
             raise InputError(f"sample is {self.sample}: the share must be above 0 and at most 1")
         if not self.temper >= 0:
             raise InputError(f"temper is {self.temper}: the power must be 0 or above")
+        least = {"warmup": 0, "passes": 0, "restarts": 0, "hidden": 1, "pair_batch": 1}
+        if self.refresh is not None:
+            least["refresh"] = 1
+        for name, low in least.items():
+            if not getattr(self, name) >= low:
+                raise InputError(f"{name} is {getattr(self, name)}: it must be {low} or more")
 
     def _groups(self, affinity: Tensor) -> Tensor:
         group = PARTITIONS[self.partition](affinity)
@@ -217,10 +229,11 @@ class AffinityUncertainty(Hardness):
         if self.normalize:
             anchors, candidates = unit_rows(anchors), unit_rows(candidates)
         if not self.affinity_input:
-            return anchors, candidates, torch.zeros_like(affinity)
+            return anchors.float(), candidates.float(), torch.zeros_like(affinity).float()
         centred = affinity - affinity.mean(1, keepdim=True)
         spread = centred.square().mean(1, keepdim=True).sqrt()
-        return anchors, candidates, centred / spread.clamp_min(1e-6)
+        judged = centred / spread.clamp_min(1e-6)
+        return anchors.float(), candidates.float(), judged.float()
 
     def _judge(
         self, anchors: Tensor, candidates: Tensor, affinity: Tensor
@@ -229,7 +242,8 @@ class AffinityUncertainty(Hardness):
         if self.network_ is None:
             nearness = -(1 - affinity).clamp_min(1e-6).log()
             return torch.where(self._groups(affinity) == 1, EXCLUDED, nearness), None
-        logits = self.network_.blocked(*self._inputs(anchors, candidates, affinity))
+        network = self.network_.to(affinity.device)  # a loaded one lies on the CPU
+        logits = network.blocked(*self._inputs(anchors, candidates, affinity))
         estimator = make_estimator(self.estimator, self.reward)
         return estimator.log_uncertainty(logits), logits[..., :2].argmax(-1)
 
@@ -238,11 +252,10 @@ class AffinityUncertainty(Hardness):
         return PairNetwork(width, classes, hidden=self.hidden, generator=generator)
 
     def _trained_network(
-        self, batches: Batches, warmup: int, generator: torch.Generator
+        self, batches: Batches, first: Tensor, warmup: int, generator: torch.Generator
     ) -> PairNetwork | None:
         if self.estimator == "distance":
             return None
-        first, _ = next(iter(batches))
         network = self._new_network(first.shape[1], generator).to(first.device)
         train_network(
             network,

@@ -8,7 +8,7 @@ from torch.nn.functional import normalize
 
 
 def unit_rows(z: Tensor) -> Tensor:
-    """Rows of length one; a zero row stays zero.
+    """Rows of length one; a zero row stays zero, and its gradient is zero.
 
     Each row is first divided by its largest entry, so that no square overflows.
 
@@ -16,7 +16,8 @@ def unit_rows(z: Tensor) -> Tensor:
     [[0.0, 1.0], [0.0, 0.0]]
     """
     largest = z.detach().abs().amax(1, keepdim=True)
-    return normalize(z / largest.clamp_min(torch.finfo(z.dtype).tiny), dim=1)
+    largest = largest.masked_fill(largest < torch.finfo(z.dtype).tiny, torch.inf)
+    return normalize(z / largest, dim=1)
 
 
 def cosine(a: Tensor, b: Tensor) -> Tensor:
