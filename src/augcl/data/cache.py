@@ -8,6 +8,7 @@ import os
 import zlib
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import torch
 from safetensors import SafetensorError, safe_open
@@ -17,7 +18,7 @@ from torch import Tensor
 from augcl.data.graph import GraphSet
 from augcl.files import atomic_path
 
-FORMAT = 1  # count up when a reader gives other arrays for the same file
+FORMAT = 2  # count up when a reader gives other arrays for the same file
 SMALLEST = 1_000_000  # bytes; smaller files are read as fast as the cache
 
 _TENSORS = ("x", "edge_index", "node_ptr", "edge_ptr", "y", "node_attr", "edge_attr")
@@ -53,8 +54,9 @@ def cached(source: Path, read: Callable[[Path], GraphSet]) -> GraphSet:
 def _save(graphs: GraphSet, target: Path) -> None:
     found = {key: getattr(graphs, key) for key in _TENSORS}
     tensors = {key: value.contiguous() for key, value in found.items() if value is not None}
-    names = None if graphs.names is None else list(graphs.names)
-    about = {"name": graphs.name, "names": names, "checksum": _checksum(tensors)}
+    about: dict[str, Any] = {"name": graphs.name, "checksum": _checksum(tensors)}
+    for key in ("names", "columns"):
+        about[key] = None if getattr(graphs, key) is None else list(getattr(graphs, key))
     try:
         with atomic_path(target) as temporary:
             save_file(tensors, temporary, metadata={"augcl": json.dumps(about)})
@@ -71,7 +73,8 @@ def _load(target: Path) -> GraphSet | None:
             about = json.loads(file.metadata()["augcl"])
         if about["checksum"] != _checksum(tensors):
             return None
-        return GraphSet(**tensors, name=about["name"], names=about["names"])
+        about.pop("checksum")
+        return GraphSet(**tensors, **about)
     except (OSError, SafetensorError, KeyError, TypeError, ValueError):
         return None
 

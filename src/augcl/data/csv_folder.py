@@ -91,12 +91,14 @@ def read_csv_folder(path: str | os.PathLike[str]) -> GraphSet:
                 f"{edges.at(row)}: node {end[row].as_py()!r} is not in {owner.path.name}{where}"
             )
         pairs.append(position[place])
+    columns, x = _features(nodes, first[order])
     return GraphSet.from_arrays(
         pairs=torch.from_numpy(np.stack(pairs)),
         graph_of_node=torch.from_numpy(graph_of[first][order]),
         num_graphs=len(names),
-        x=_features(nodes, first[order]),
-        edge_attr=edges.numbers(without=("source", "target", "graph")),
+        x=x,
+        columns=columns,
+        edge_attr=edges.numbers(without=("source", "target", "graph"))[1],
         y=_classes(graphs),
         names=names.to_pylist(),
         name=folder.resolve().name,
@@ -143,11 +145,11 @@ def _graphs(owner: CSVTable, graphs: CSVTable | None) -> tuple[Any, Array]:
     return names, codes
 
 
-def _features(nodes: CSVTable | None, order: Array) -> torch.Tensor | None:
+def _features(nodes: CSVTable | None, order: Array) -> tuple[list[str] | None, torch.Tensor | None]:
     if nodes is None:
-        return None
-    x = nodes.numbers(without=(nodes.need("node", "id"), "graph"))
-    return None if x is None else x[torch.from_numpy(order)]
+        return None, None
+    columns, x = nodes.numbers(without=(nodes.need("node", "id"), "graph"))
+    return (None, None) if x is None else (columns, x[torch.from_numpy(order)])
 
 
 def _classes(graphs: CSVTable | None) -> torch.Tensor | None:

@@ -82,17 +82,19 @@ class CSVTable:
             raise InputError(f"{self.at(int(empty.argmax()))}: column {name!r} is empty")
         return column
 
-    def numbers(self, *, without: tuple[str | None, ...]) -> Tensor | None:
-        """(rows, K) float32 of all columns but `without`; words become one-hot, sorted."""
+    def numbers(self, *, without: tuple[str | None, ...]) -> tuple[list[str], Tensor | None]:
+        """All columns but `without` as K names and (rows, K) float32; words become one-hot."""
         columns = [name for name in self._table.column_names if name not in without]
         parts = [self._column(name) for name in columns]
-        return torch.cat(parts, dim=1) if parts else None
+        names = [name for names, _ in parts for name in names]
+        return names, torch.cat([part for _, part in parts], dim=1) if parts else None
 
-    def _column(self, name: str) -> Tensor:
+    def _column(self, name: str) -> tuple[list[str], Tensor]:
         column = self._table[name]
         if pa.types.is_string(column.type):
             words, code = np.unique(self.text(name).to_numpy(False), return_inverse=True)
-            return one_hot(code, len(words), f"{self.path}: column {name!r}")
+            table = one_hot(code, len(words), f"{self.path}: column {name!r}")
+            return [f"{name}={word}" for word in words], table
         try:
             values = pc.cast(column, pa.float32(), safe=False).to_numpy()
         except pa.ArrowNotImplementedError:
@@ -105,7 +107,7 @@ class CSVTable:
             raise InputError(
                 f"{where}: column {name!r} is empty, NaN or infinite; give a finite number"
             )
-        return torch.tensor(values).unsqueeze(1)
+        return [name], torch.tensor(values).unsqueeze(1)
 
     def at(self, row: int) -> str:
         """``nodes.csv, line 7``: where entry `row`, from 0, stands in the file."""

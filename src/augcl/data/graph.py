@@ -39,6 +39,9 @@ class GraphSet:
         Continuous attributes that came with the data and are not part of `x`.
     edge_attr : (E, K) float32, optional
         Edge attributes and one-hot edge labels.
+    columns : sequence of str, optional
+        What each of the F features means, such as "label=6"; lets a model trained on one file
+        read another one whose columns stand elsewhere.
     symmetric : bool
         Every edge stands in both directions (True for data, False for some views).
     name : str
@@ -64,6 +67,7 @@ class GraphSet:
     names: Sequence[str] | None = None
     node_attr: Tensor | None = None
     edge_attr: Tensor | None = None
+    columns: Sequence[str] | None = None
     symmetric: bool = True
     name: str = "graphs"
 

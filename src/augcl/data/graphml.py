@@ -44,7 +44,8 @@ def read_graphml(path: str | os.PathLike[str]) -> GraphSet:
     keys = sorted({key for graph in graphs for key in _numeric_keys(graph)})
     plain = [_with_features(g, keys, file) for g, file in zip(graphs, files, strict=True)]
     name = path.resolve().name if path.is_dir() else path.stem
-    return replace(as_graphset(plain), names=[file.stem for file in files], name=name)
+    names = [file.stem for file in files]
+    return replace(as_graphset(plain), names=names, columns=keys or None, name=name)
 
 
 def _read(file: Path) -> Any:

@@ -49,11 +49,12 @@ def read_tu(path: str | os.PathLike[str]) -> GraphSet:
         y = class_numbers(labels)
     graph = _graph_of_node(files, None if y is None else len(y))
     pairs = _pairs(files, graph)
-    node_labels = _table(files, "node_labels", "graph_indicator", len(graph))
-    node_attr = _table(files, "node_attributes", "graph_indicator", len(graph))
-    edge_tables = [
-        _table(files, part, "A", pairs.shape[1]) for part in ("edge_attributes", "edge_labels")
-    ]
+    columns, node_labels = _labels(files, "node_labels", "graph_indicator", len(graph))
+    node_attr = _attributes(files, "node_attributes", "graph_indicator", len(graph))
+    edge_tables = (
+        _attributes(files, "edge_attributes", "A", pairs.shape[1]),
+        _labels(files, "edge_labels", "A", pairs.shape[1])[1],
+    )
     edge_attr = [table for table in edge_tables if table is not None]
     if bool((graph[1:] < graph[:-1]).any()):  # nodes of one graph need not stand together
         order = torch.from_numpy(np.argsort(graph, kind="stable"))
@@ -69,6 +70,7 @@ def read_tu(path: str | os.PathLike[str]) -> GraphSet:
         y=y,
         node_attr=node_attr,
         edge_attr=torch.cat(edge_attr, dim=1) if edge_attr else None,
+        columns=columns,
         name=files.name,
     )
 
@@ -124,20 +126,24 @@ def _pairs(files: TUFiles, graph: Array) -> Tensor:
     return pairs
 
 
-def _table(files: TUFiles, part: str, rows_of: str, rows: int) -> Tensor | None:
-    """(rows, K) float32 attributes or one-hot labels of a part, None if there is no such file."""
-    if part not in files:
-        return None
-    is_label = part.endswith("labels")
-    columns = files.read(part, np.int64 if is_label else np.float32)
+def _columns(
+    files: TUFiles, part: str, dtype: type[np.generic], rows_of: str, rows: int
+) -> list[Array]:
+    """The columns of a part that has one line for each of `rows` lines of another."""
+    columns = files.read(part, dtype)
     if len(columns[0]) != rows:
         raise InputError(
             f"{files.label(part)} has {len(columns[0])} lines but {files.name}_{rows_of}.txt has "
             f"{rows}: both need one line for the same thing"
         )
-    if is_label:
-        return torch.cat([_one_hot(column, files.label(part)) for column in columns], dim=1)
-    table = np.stack(columns, axis=1)
+    return columns
+
+
+def _attributes(files: TUFiles, part: str, rows_of: str, rows: int) -> Tensor | None:
+    """(rows, K) float32, None if there is no such file."""
+    if part not in files:
+        return None
+    table = np.stack(_columns(files, part, np.float32, rows_of, rows), axis=1)
     bad = ~np.isfinite(table).all(axis=1)
     if bad.any():
         line = files.line_of(part, int(bad.argmax()))
@@ -145,9 +151,21 @@ def _table(files: TUFiles, part: str, rows_of: str, rows: int) -> Tensor | None:
     return torch.from_numpy(table)
 
 
-def _one_hot(label: Array, what: str) -> Tensor:
-    """(rows, largest − smallest + 1): columns of labels that never occur are kept."""
-    if not len(label):
-        return torch.zeros(0, 1)
-    low, high = int(label.min()), int(label.max())
-    return one_hot(label - low, high - low + 1, what)
+def _labels(
+    files: TUFiles, part: str, rows_of: str, rows: int
+) -> tuple[list[str] | None, Tensor | None]:
+    """One-hot labels (rows, K) and what each column means, or nothing if there is no such file.
+
+    A column stands for every number from the smallest label to the largest, also for those that
+    never occur.
+    """
+    if part not in files:
+        return None, None
+    names: list[str] = []
+    tables = []
+    for number, label in enumerate(_columns(files, part, np.int64, rows_of, rows)):
+        low, high = (int(label.min()), int(label.max())) if len(label) else (0, 0)
+        prefix = "label" if number == 0 else f"label{number + 1}"
+        names += [f"{prefix}={value}" for value in range(low, high + 1)]
+        tables.append(one_hot(label - low, high - low + 1, files.label(part)))
+    return names, torch.cat(tables, dim=1)

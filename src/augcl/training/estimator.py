@@ -16,6 +16,7 @@ from torch import Tensor, nn
 
 from augcl.data import GraphSet, as_graphset
 from augcl.data.batches import fixed_batches
+from augcl.data.features import align_columns
 from augcl.errors import InputError
 from augcl.files import write_json
 from augcl.training.checkpoint import Snapshot, load_module, prefixed
@@ -93,7 +94,7 @@ class GraphEstimator(TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc
             generator.seed()
         else:
             generator.manual_seed(self.random_state)
-        self.n_features_in_ = graphs.num_features
+        self.n_features_in_, self.columns_ = graphs.num_features, graphs.columns
         network = self._build(graphs.num_features, generator).to(fabric.device)
         optimizer = torch.optim.Adam(network.parameters(), lr=self.lr)
         self.network_, optimizer = fabric.setup(network, optimizer)
@@ -121,7 +122,7 @@ class GraphEstimator(TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc
     def transform(self, X: Any) -> NDArray[np.float32]:
         """(n, d) float32 embeddings of graphs, seen in training or not."""
         check_is_fitted(self, "network_")
-        graphs = as_graphset(X)
+        graphs = align_columns(as_graphset(X), self.columns_)
         if graphs.num_features != self.n_features_in_:
             raise InputError(
                 f"{graphs.name} has {graphs.num_features} node features, the model was trained "
@@ -141,6 +142,7 @@ class GraphEstimator(TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc
             "method": type(self).__name__,
             "settings": self.settings(),
             "features": self.n_features_in_,
+            "columns": None if self.columns_ is None else list(self.columns_),
             "history": self.history_,
         }
         tensors = {
@@ -154,6 +156,7 @@ class GraphEstimator(TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc
         """Become the model of a snapshot that `save` wrote; see `augcl.load_model`."""
         self._start()
         self.n_features_in_ = snapshot.facts["features"]
+        self.columns_ = snapshot.facts["columns"]
         self.history_ = snapshot.facts["history"]
         self.network_ = self._build(self.n_features_in_, torch.Generator())
         load_module(self.network_, snapshot.part("network"))
