@@ -138,9 +138,7 @@ class AffinityUncertainty(Hardness):
             batches = list(batches)
         first = next(iter(batches), None)
         if first is None:
-            raise InputError(
-                "AffinityUncertainty got no batches: it needs two graphs or more"
-            )
+            raise InputError("AffinityUncertainty got no batches: it needs two graphs or more")
         for attempt in range(self.restarts + 1):
             warmup = self.warmup * 2**attempt
             self.network_ = self._trained_network(batches, first[0], warmup, generator)

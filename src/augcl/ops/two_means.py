@@ -38,7 +38,7 @@ def two_means(affinity: Tensor) -> Tensor:
         return torch.ones_like(affinity, dtype=torch.bool)
     affinity = affinity.detach()
     ordered = _sort_rows(affinity)
-    centred = ordered.double()
+    centred = ordered.to(torch.float64, copy=True)  # `ordered` is needed again
     centred -= centred.mean(1, keepdim=True)
     k = torch.arange(1, m, device=affinity.device, dtype=torch.float64)
     between = centred.cumsum_(1)[:, :-1].square_().mul_(1 / k + 1 / (m - k))
