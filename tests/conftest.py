@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+import torch
+
+from augcl.data import GraphSet, load
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # the benchmarks are an oracle too
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -19,6 +24,18 @@ def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         patch.delenv("AUGCL_DATA", raising=False)
         patch.delenv("AUGCL_TU_URL", raising=False)
         yield folder
+
+
+@pytest.fixture(scope="session", autouse=True)
+def one_thread() -> None:
+    """Small tensors, and several test processes: more threads only wait for each other."""
+    torch.set_num_threads(1)
+
+
+@pytest.fixture(scope="session")
+def mutag() -> GraphSet:
+    """188 molecules in two classes."""
+    return load("MUTAG")
 
 
 @pytest.fixture(scope="session")

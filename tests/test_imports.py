@@ -1,0 +1,87 @@
+"""Data flows through the folders in one order, and no file reaches back."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import augcl
+
+PACKAGE = Path(augcl.__file__).parent
+ORDER = [
+    "ops",
+    "data",
+    "views",
+    "encoders",
+    "hardness",
+    "objectives",
+    "training",
+    "methods",
+    "evaluation",
+    "experiments",
+    "report",
+    "cli",
+]
+FOR_ALL = {"errors", "files"}
+FILES = sorted(PACKAGE.rglob("*.py"))
+IDS = [str(file.relative_to(PACKAGE)) for file in FILES]
+MODERN = {"default_rng", "Generator", "SeedSequence", "PCG64"}
+
+
+def tree(file):
+    return ast.parse(file.read_text(encoding="utf-8"))
+
+
+def imported_modules(file):
+    """Every module named by an import, wherever in the file it stands."""
+    for node in ast.walk(tree(file)):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{file}: imports are absolute"
+            yield node.module
+            if node.module == "augcl":
+                yield from (f"augcl.{alias.name}" for alias in node.names)
+
+
+def dotted(node):
+    """`a.b.c` of an attribute expression, or an empty string."""
+    if isinstance(node, ast.Name):
+        return node.id
+    if isinstance(node, ast.Attribute):
+        return f"{dotted(node.value)}.{node.attr}"
+    return ""
+
+
+def test_every_folder_has_its_place_in_the_order():
+    folders = {p.parent.relative_to(PACKAGE).parts[0] for p in FILES if p.parent != PACKAGE}
+    assert folders <= set(ORDER)
+
+
+@pytest.mark.parametrize("file", FILES, ids=IDS)
+def test_a_file_imports_only_from_its_folder_and_those_before_it(file):
+    inside = file.relative_to(PACKAGE).parts
+    if inside == ("__init__.py",):
+        return
+    home = inside[0]
+    allowed = FOR_ALL | set(ORDER[: ORDER.index(home) + 1] if home in ORDER else [])
+    ours = {name.split(".")[1] for name in imported_modules(file) if name.startswith("augcl.")}
+    ours -= {"__version__"}
+    assert ours <= allowed
+
+
+@pytest.mark.parametrize("file", FILES, ids=IDS)
+def test_a_file_says_what_it_is_for(file):
+    assert ast.get_docstring(tree(file))
+
+
+@pytest.mark.parametrize("file", FILES, ids=IDS)
+def test_no_global_random_state_and_no_pickle(file):
+    names = {dotted(node) for node in ast.walk(tree(file)) if isinstance(node, ast.Attribute)}
+    assert not names & {"torch.manual_seed", "torch.seed", "torch.load", "torch.save"}
+    drawn = {
+        name.split(".")[2] for name in names if name.startswith(("np.random.", "numpy.random."))
+    }
+    assert drawn <= MODERN
+    modules = {name.split(".")[0] for name in imported_modules(file)}
+    assert not modules & {"pickle", "cPickle", "dill", "cloudpickle", "random"}
