@@ -7,6 +7,7 @@ import sys
 import warnings
 from collections.abc import Callable
 
+import torch
 from rich.console import Console
 
 from benchmarks.evaluation import evaluation
@@ -32,7 +33,9 @@ def main() -> int:
     )
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(ITEMS)}; all")
     parser.add_argument("--full", action="store_true", help="whole runs instead of scaled parts")
+    parser.add_argument("--threads", type=int, default=1, help="of torch, for both sides; 1")
     arguments = parser.parse_args()
+    torch.set_num_threads(arguments.threads)
     unknown = set(arguments.names) - set(ITEMS)
     if unknown:
         parser.error(f"unknown item {', '.join(sorted(unknown))}: choose from {', '.join(ITEMS)}")

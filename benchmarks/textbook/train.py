@@ -61,7 +61,7 @@ def train(
 
     def step(loss: Tensor) -> None:
         optimizer.zero_grad()
-        loss.backward()  # type: ignore[no-untyped-call]
+        loss.backward()
         optimizer.step()
 
     begin = time.perf_counter()
@@ -79,10 +79,10 @@ def train(
                 a, b = encoder(batch), encoder(views)
             labels = kmeans_labels(cosines(a, b)).flatten()
             pairs = pair_inputs(normalize(a), normalize(b))
-            for part in torch.randperm(len(pairs)).split(2048):  # type: ignore[no-untyped-call]
+            for part in torch.randperm(len(pairs)).split(2048):
                 gambler_optimizer.zero_grad()
                 loss = gamblers_loss(gambler(pairs[part]), labels[part])
-                loss.backward()  # type: ignore[no-untyped-call]
+                loss.backward()
                 gambler_optimizer.step()
     out.seconds["gambler"] = time.perf_counter() - begin
 
