@@ -16,20 +16,46 @@ def atomic_path(target: str | os.PathLike[str]) -> Iterator[Path]:
     """Yield a temporary path beside `target`; on success it is synced and renamed to `target`.
 
     Whatever interrupts the block, `target` is the old file or the new one, never a part of it.
+    An OSError of the writing names `target`.
     """
     target = Path(target)
     target.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".tmp", dir=target.parent)
-    os.close(handle)
-    temporary = Path(name)
+    prefix = f".{target.name}."
     try:
-        yield temporary
-        temporary.chmod(0o644)
-        _sync(temporary)
-        temporary.replace(target)
-    finally:
-        temporary.unlink(missing_ok=True)
+        handle, name = tempfile.mkstemp(prefix=prefix, suffix=".tmp", dir=target.parent)
+        os.close(handle)
+        temporary = Path(name)
+        try:
+            yield temporary
+            temporary.chmod(0o644)
+            _sync(temporary)
+            temporary.replace(target)
+        finally:
+            temporary.unlink(missing_ok=True)
+    except OSError as error:
+        elsewhere = error.filename and not Path(error.filename).name.startswith(prefix)
+        if error.errno is None or elsewhere:
+            raise
+        raise OSError(error.errno, error.strerror, str(target)) from error
     _sync(target.parent)
+
+
+def remove_temporary(folder: Path) -> None:
+    """Remove what `atomic_path` left in `folder` when its process was killed."""
+    for path in folder.glob(".*.tmp"):
+        path.unlink(missing_ok=True)
+
+
+def append_line(target: Path, line: str) -> None:
+    """Add a line to a file; if there is no room for all of it, none of it."""
+    size = target.stat().st_size if target.exists() else 0
+    try:
+        with target.open("a", encoding="utf-8") as file:
+            file.write(line + "\n")
+    except OSError as error:
+        if target.exists():
+            os.truncate(target, size)
+        raise OSError(error.errno, error.strerror, str(target)) from error
 
 
 def write_text(target: str | os.PathLike[str], text: str) -> None:

@@ -22,16 +22,17 @@ def data(
 
     Example: augcl data my.zip
     """
-    from augcl.data import load, names, statistics
+    from augcl.data import load, statistics
+    from augcl.data.catalogue import CATALOGUE
+    from augcl.data.formats import KNOWN
 
     if dataset is None:
         if as_json:
-            typer.echo(json.dumps(names()))
-        else:
-            typer.echo("\n".join(names()))
-            typer.echo(
-                "or a path: a TU zip or folder, a folder with edges.csv, GraphML or GML files"
-            )
+            typer.echo(json.dumps(list(CATALOGUE)))
+            return
+        for name, text in CATALOGUE.items():
+            typer.echo(f"{name:<18}{text}")
+        typer.echo(f"{'or a path':<18}{KNOWN}")
         return
     graphs = load(dataset, data_dir=data_dir, features=features)
     facts = statistics(graphs)
@@ -41,7 +42,8 @@ def data(
     table = Table(title=graphs.name)
     table.add_column("what")
     table.add_column("value", justify="right")
+    del facts["name"]
     for name, value in facts.items():
-        shown = f"{value:.2f}" if isinstance(value, float) else str(value)
-        table.add_row(name.replace("_", " "), shown)
+        shown = f"{value:.2f}" if isinstance(value, float) else str(value).strip("[]")
+        table.add_row(name.replace("_", " ").replace("avg", "average"), shown)
     Console().print(table)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Annotated
 
 import typer
+
+from augcl.errors import InputError
 
 
 def embed(
@@ -18,24 +21,31 @@ def embed(
     ] = Path("embeddings.npz"),
     data_dir: Annotated[str | None, typer.Option(help="Where names are looked for first.")] = None,
     device: Annotated[str, typer.Option(help="cpu, cuda, cuda:1 or auto.")] = "cpu",
+    as_json: Annotated[bool, typer.Option("--json", help="Machine-readable output.")] = False,
 ) -> None:
     """Embed graphs with a trained model.
 
     Example: augcl embed runs/mine new.zip --out z.csv
     """
-    import json
-
     from augcl.data import load
     from augcl.experiments.embedding_file import check_ending, write_embeddings
+    from augcl.experiments.seeds import RESULT, read_result
     from augcl.methods import load_model
+    from augcl.training.estimator import MODEL_FILE
 
     check_ending(out)
     folder = run / "model" if (run / "model").is_dir() else run
-    result = run / "result.json"
-    features = "auto"
-    if result.exists():
-        features = json.loads(result.read_text())["spec"]["features"]
+    if not (folder / MODEL_FILE).is_file():
+        raise InputError(
+            f"{run} holds no trained model: give the folder of a finished run "
+            "(--out of augcl train) or of model.save"
+        )
+    features = read_result(run)["spec"]["features"] if (run / RESULT).exists() else "auto"
     graphs = load(dataset, data_dir=data_dir, features=features)
     embeddings = load_model(folder, device=device).transform(graphs)
     write_embeddings(out, embeddings, graphs)
-    typer.echo(f"{len(embeddings)} embeddings of width {embeddings.shape[1]} in {out}")
+    count, width = embeddings.shape
+    if as_json:
+        typer.echo(json.dumps({"file": str(out), "graphs": count, "width": width}))
+    else:
+        typer.echo(f"{count} embeddings of width {width} in {out}")

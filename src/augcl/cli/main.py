@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import sys
 import warnings
-from typing import Any
 
 import typer
 
@@ -15,6 +15,19 @@ from augcl.cli.evaluate import evaluate
 from augcl.cli.report import report
 from augcl.cli.train import train
 from augcl.errors import InputError
+from augcl.training.progress import print_warning
+
+CURES = {
+    errno.ENOSPC: "make room, then run it again (augcl train: with --resume)",
+    errno.EDQUOT: "make room, then run it again (augcl train: with --resume)",
+    errno.EFBIG: "make room, then run it again (augcl train: with --resume)",
+    errno.EACCES: "change its permissions or choose another place",
+    errno.EPERM: "change its permissions or choose another place",
+    errno.EROFS: "choose another place",
+    errno.ENOTDIR: "a file is in the way, choose another place",
+    errno.EEXIST: "a file is in the way, choose another place",
+    errno.EISDIR: "give a file, not a folder",
+}
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -44,7 +57,7 @@ def _options(
 
 def main() -> None:
     """Run the command line. Exit code 0: done; 2: the input is wrong; 1: our bug."""
-    warnings.showwarning = _warn
+    warnings.showwarning = print_warning
     try:
         code = app(standalone_mode=False)
     except InputError as error:
@@ -53,20 +66,23 @@ def main() -> None:
         if error.errno is None:
             raise
         place = f"{error.filename}: " if error.filename else ""
-        code = _fail(f"{place}{error.strerror}")
+        cure = f"; {CURES[error.errno]}" if error.errno in CURES else ""
+        code = _fail(f"{place}{error.strerror}{cure}")
     except (KeyboardInterrupt, typer.Abort):
-        code = _fail("stopped; the same command with --resume goes on from the last epoch", 130)
+        training = sys.argv[1:2] == ["train"]
+        cure = "; the same command with --resume goes on from the last epoch" if training else ""
+        code = _fail(f"stopped{cure}", 130)
     except Exception as error:
         if not hasattr(error, "format_message"):  # not a mistake on the command line
             raise
-        code = _fail(f"{error.format_message()} (see augcl --help)")
+        message = error.format_message()
+        context = getattr(error, "ctx", None)
+        command = "augcl" if context is None else context.command_path
+        # Without a message the help was asked for, by giving no command, and has been printed.
+        code = _fail(f"{message} (see {command} --help)") if message else 0
     sys.exit(code if isinstance(code, int) else 0)
 
 
 def _fail(message: str, code: int = 2) -> int:
     print("augcl: " + " ".join(message.split()), file=sys.stderr)
     return code
-
-
-def _warn(message: Any, *_: Any, **__: Any) -> None:
-    print(f"augcl: warning: {message}", file=sys.stderr)

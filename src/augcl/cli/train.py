@@ -45,7 +45,7 @@ def train(
             "identity; by data set if not given."
         ),
     ] = None,
-    batch_size: Annotated[int, typer.Option(min=2)] = 128,
+    batch_size: Annotated[int, typer.Option(min=2, help="Graphs in a batch.")] = 128,
     lr: Annotated[float, typer.Option(min=1e-9, help="Learning rate.")] = 0.01,
     tau: Annotated[float, typer.Option(min=1e-3, help="Temperature of the loss.")] = 0.2,
     data_dir: Annotated[
@@ -76,7 +76,7 @@ def train(
       augcl train PROTEINS --hardness none        plain GraphCL, for comparison
     """
     from augcl.data import load
-    from augcl.experiments.run import Spec
+    from augcl.experiments.run import Spec, check
     from augcl.experiments.seeds import Place, clear_run, run_seeds
     from augcl.report.html import write_report
 
@@ -91,7 +91,7 @@ def train(
         augmentation=augmentation,
         options={"batch_size": batch_size, "lr": lr, "tau": tau},
     )
-    spec.estimator(graphs, 0)._start()
+    check(spec, graphs, device=device, judge=evaluate)
     out = out or Path("runs") / f"{graphs.name}-{method}-{hardness}"
     if out.exists() and any(out.iterdir()) and not resume:
         if not overwrite:
@@ -111,22 +111,26 @@ def train(
         typer.echo(json.dumps(result, indent=1))
     else:
         Console().print(result_table(result))
-        Console().print(f"Embeddings, model and report.html are in [bold]{out}[/bold]")
+        typer.echo(f"Embeddings, model and report.html are in {out}")
 
 
 def result_table(result: dict[str, Any]) -> Table:
     """The result as people want to see it."""
-    table = Table(title=f"{result['method']} + {result['hardness']} on {result['dataset']}")
+    from augcl.experiments.seeds import percent
+
+    table = Table(
+        title=f"{result['method']} + {result['hardness']} on {Path(result['dataset']).name}"
+    )
     table.add_column("what")
     table.add_column("value", justify="right")
     accuracy = result["accuracy"]
     if accuracy is None:
-        table.add_row("accuracy", "not judged (no labels)")
+        table.add_row("accuracy", "not judged")
     else:
         runs = len(accuracy["runs"])
         table.add_row(
             f"accuracy ({accuracy['protocol']}, {runs} seed{'s' * (runs > 1)})",
-            f"{100 * accuracy['mean']:.2f} ± {100 * accuracy['std']:.2f} %",
+            percent(accuracy),
         )
     weights = [w for w in result["weights"] if w]
     if weights:

@@ -127,7 +127,7 @@ def _unlisted(name: str, data_dir: PathLike | None) -> Path:
     if path.exists():
         return path
     if os.sep in name or "/" in name or path.suffix:
-        raise InputError(f"{name} does not exist: give a name ({', '.join(names())}) or {KNOWN}")
+        raise InputError(f"{name} does not exist: give {KNOWN}; or a name that augcl data lists")
     found = _find(name, list(_places(data_dir)))
     if found is None:
         one_of(name, [*names(), *ALIASES], "data set")  # raises, and names the closest

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import Any, NamedTuple
-from zipfile import BadZipFile
+from zipfile import BadZipFile, is_zipfile
 
 import numpy as np
 import pyarrow as pa
@@ -61,10 +61,12 @@ def read_embeddings(path: Path) -> Embeddings:
         raise InputError(f"{path} does not exist")
     try:
         if ending == ".npz":
+            if not is_zipfile(path):
+                raise InputError(f"{path} is no .npz file, or not all of one")
             with np.load(path, allow_pickle=False) as arrays:
                 if "Z" not in arrays:
                     raise InputError(f"{path} has no array Z with the embeddings")
-                return Embeddings(arrays["Z"], arrays.get("y"))
+                return _checked(path, arrays["Z"], arrays.get("y"))
         reader = pyarrow.csv.read_csv if ending == ".csv" else pyarrow.parquet.read_table
         table = reader(path)
     except (BadZipFile, EOFError, ValueError, pa.ArrowInvalid) as error:
@@ -76,6 +78,15 @@ def read_embeddings(path: Path) -> Embeddings:
         raise InputError(f"{path} has no columns z0, z1, … with the embeddings")
     Z = np.column_stack([table[name].to_numpy() for name in columns])
     y = table["label"].to_numpy() if "label" in table.column_names else None
+    return _checked(path, Z, y)
+
+
+def _checked(path: Path, Z: NDArray[Any], y: NDArray[Any] | None) -> Embeddings:
+    if Z.dtype.kind not in "fiu":
+        raise InputError(f"{path}: the embeddings are not all numbers")
+    if y is not None and y.dtype.kind in "OU" and not all(map(bool, y)):
+        row = next(i for i, label in enumerate(y) if not label)
+        raise InputError(f"{path}: entry {row + 1} has no label; give every entry one, or none")
     return Embeddings(Z, y)
 
 

@@ -17,10 +17,12 @@ import torch
 from numpy.typing import NDArray
 
 from augcl.data import GraphSet, load
-from augcl.errors import one_of
+from augcl.errors import InputError, one_of
 from augcl.evaluation import evaluate
+from augcl.evaluation.svm import check_classes
 from augcl.methods import METHODS
 from augcl.training.estimator import GraphEstimator
+from augcl.training.loop import make_fabric
 
 
 @dataclass(frozen=True)
@@ -84,6 +86,7 @@ def run(
         "seed": seed,
         "settings": model.settings(),
         "hardness_settings": model.learned_settings(),
+        "labelled": graphs.y is not None,
         "accuracy": None,
         "weights": weight_summary(model.history_),
         "seconds": {"training": sum(m["seconds"] for m in model.history_)},
@@ -103,6 +106,24 @@ def run(
         record["seconds"]["evaluation"] = time.perf_counter() - started
     record["versions"] = versions()
     return Outcome(record, model, embeddings, graphs)
+
+
+def check(spec: Spec, graphs: GraphSet, *, device: str = "cpu", judge: bool = True) -> None:
+    """Raise `InputError` for whatever would go wrong in `run`, before any work is done."""
+    spec.estimator(graphs, 0)._start()
+    if device != "cpu":
+        make_fabric(device)
+    if len(graphs) < 2:
+        raise InputError(f"{spec.dataset} has one graph: contrasting needs two or more")
+    if judge and graphs.y is not None:
+        classes, codes = graphs.y.cpu().unique(return_inverse=True)
+        try:
+            check_classes(codes.numpy(), classes.tolist(), folds=10)
+        except InputError as error:
+            raise InputError(
+                f"the embeddings of {spec.dataset} could not be judged: {error}; "
+                "to train all the same add --no-evaluate"
+            ) from None
 
 
 def weight_summary(history: list[dict[str, Any]]) -> dict[str, Any] | None:

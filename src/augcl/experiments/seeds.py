@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import threading
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -18,9 +19,11 @@ from augcl.errors import InputError
 from augcl.experiments.embedding_file import write_embeddings
 from augcl.experiments.run import Spec, one_thread, run, versions
 from augcl.files import write_json, write_text
-from augcl.training.progress import progress_bar
+from augcl.training.loop import same_settings
+from augcl.training.progress import print_warning, progress_bar
 
 RESULT = "result.json"
+RECORD = "record.json"
 
 
 @dataclass(frozen=True)
@@ -45,14 +48,16 @@ def run_seeds(spec: Spec, seeds: int, place: Place) -> dict[str, Any]:
     seed 0. Finished seeds are not computed again when a run is resumed.
     """
     place.out.mkdir(parents=True, exist_ok=True)
-    several = min(place.jobs, seeds) > 1
-    if several:
+    finished = {seed: _finished(spec, seed, place) for seed in range(seeds)}
+    missing = [seed for seed, record in finished.items() if record is None]
+    if missing and min(place.jobs, seeds) > 1:
         with _watching(spec, seeds, place):
-            work = (delayed(_one_seed)(spec, seed, place, True) for seed in range(seeds))
-            records = Parallel(n_jobs=min(place.jobs, seeds))(work)
+            work = (delayed(_one_seed)(spec, seed, place, True) for seed in missing)
+            new = Parallel(n_jobs=min(place.jobs, len(missing)))(work)
     else:
-        records = [_one_seed(spec, seed, place, False) for seed in range(seeds)]
-    result = summarise(spec, records)
+        new = [_one_seed(spec, seed, place, False) for seed in missing]
+    finished |= zip(missing, new, strict=True)
+    result = summarise(spec, [record for record in finished.values() if record is not None])
     lines = [
         json.dumps({"seed": seed, **json.loads(line)})
         for seed in range(seeds)
@@ -65,10 +70,26 @@ def run_seeds(spec: Spec, seeds: int, place: Place) -> dict[str, Any]:
     return result
 
 
+def read_result(out: Path) -> dict[str, Any]:
+    """The result.json of a finished run."""
+    if not (out / RESULT).exists():
+        raise InputError(f"{out} holds no finished run: {RESULT} is missing")
+    return _read_json(out / RESULT)
+
+
+def percent(accuracy: dict[str, Any]) -> str:
+    """The accuracy of a result as people write it; of one seed there is no spread to tell."""
+    mean = f"{100 * accuracy['mean']:.2f}"
+    return f"{mean} %" if len(accuracy["runs"]) == 1 else f"{mean} ± {100 * accuracy['std']:.2f} %"
+
+
 def clear_run(out: Path) -> None:
     """Remove what an earlier run left in its folder, and nothing else."""
-    for path in (*out.glob("seed-*"), out / "model"):
-        shutil.rmtree(path, ignore_errors=True)
+    seeds = [p for p in out.glob("seed-*") if (p / "metrics.jsonl").exists()]
+    if not seeds:
+        raise InputError(f"{out} holds files that are not a run's: choose another --out")
+    for path in (*seeds, out / "model"):
+        shutil.rmtree(path)
     for name in (RESULT, "metrics.jsonl", "embeddings.npz", "report.html"):
         (out / name).unlink(missing_ok=True)
 
@@ -107,16 +128,8 @@ def summarise(spec: Spec, records: list[dict[str, Any]]) -> dict[str, Any]:
 def _one_seed(spec: Spec, seed: int, place: Place, shared: bool) -> dict[str, Any]:
     if shared:
         one_thread()
+        warnings.showwarning = print_warning
     folder = place.seed_folder(seed)
-    done = folder / "record.json"
-    if place.resume and done.exists():
-        record: dict[str, Any] = json.loads(done.read_text())
-        if record["spec"] != asdict(spec):
-            raise InputError(
-                f"cannot resume {place.out}: it was started with other settings; "
-                "use the same ones, or another --out"
-            )
-        return record
     outcome = run(
         spec,
         seed,
@@ -131,8 +144,27 @@ def _one_seed(spec: Spec, seed: int, place: Place, shared: bool) -> dict[str, An
     if seed == 0:
         outcome.model.save(folder / "model")
         write_embeddings(folder / "embeddings.npz", outcome.embeddings, outcome.graphs)
-    write_json(done, outcome.record)
+    write_json(folder / RECORD, outcome.record)
     return outcome.record
+
+
+def _finished(spec: Spec, seed: int, place: Place) -> dict[str, Any] | None:
+    """The record of a seed that is done, if the run is resumed with the same settings."""
+    done = place.seed_folder(seed) / RECORD
+    if not place.resume or not done.exists():
+        return None
+    record = _read_json(done)
+    same_settings(record["spec"], asdict(spec), place.out)
+    judged = record["accuracy"] is not None or not record["labelled"]
+    return record if judged or not place.judge else None
+
+
+def _read_json(path: Path) -> dict[str, Any]:
+    try:
+        found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise InputError(f"{path} is damaged ({error}): delete it and resume the run") from None
+    return found
 
 
 def _move(source: Path, target: Path) -> None:
@@ -158,7 +190,7 @@ def _watching(spec: Spec, seeds: int, place: Place) -> Iterator[None]:
         def watch() -> None:
             while not stop.wait(0.3):
                 done = epochs_done()
-                ended = sum((place.seed_folder(s) / "record.json").exists() for s in range(seeds))
+                ended = sum((place.seed_folder(s) / RECORD).exists() for s in range(seeds))
                 report(done, f"epochs, {ended} of {seeds} seeds evaluated")
 
         watcher = threading.Thread(target=watch, daemon=True)

@@ -13,9 +13,8 @@ import numpy as np
 import plotly.graph_objects as go
 from jinja2 import Environment
 
-from augcl.errors import InputError
 from augcl.experiments.embedding_file import read_embeddings
-from augcl.experiments.seeds import RESULT
+from augcl.experiments.seeds import percent, read_result
 from augcl.files import write_text
 
 Metrics = list[dict[str, Any]]
@@ -32,17 +31,15 @@ class Figure:
 
 def write_report(run: Path) -> Path:
     """Write report.html into the folder of a finished run; returns its path."""
-    if not (run / RESULT).exists():
-        raise InputError(f"{run} holds no finished run: {RESULT} is missing")
-    result = json.loads((run / RESULT).read_text(encoding="utf-8"))
+    result = read_result(run)
     lines = (run / "metrics.jsonl").read_text(encoding="utf-8").splitlines()
     metrics = [json.loads(line) for line in lines]
     template = files("augcl.report").joinpath("template.html").read_text(encoding="utf-8")
     page = Environment(autoescape=True).from_string(template)
     accuracy = result["accuracy"]
     text = page.render(
-        title=f"{result['method']} + {result['hardness']} on {result['dataset']}",
-        headline=accuracy and f"{100 * accuracy['mean']:.2f} ± {100 * accuracy['std']:.2f} %",
+        title=f"{result['method']} + {result['hardness']} on {Path(result['dataset']).name}",
+        headline=accuracy and percent(accuracy),
         warnings=_warnings(result),
         facts=_facts(result),
         figures=_figures(metrics, run),
@@ -69,7 +66,7 @@ def _warnings(result: dict[str, Any]) -> list[str]:
 def _facts(result: dict[str, Any]) -> list[tuple[str, str]]:
     facts = [("seeds", str(len(result["seeds"])))]
     if result["accuracy"] is None:
-        facts.append(("accuracy", "not judged: no labels"))
+        facts.append(("accuracy", "not judged"))
     else:
         facts.append(("protocol", result["accuracy"]["protocol"]))
         runs = ", ".join(f"{100 * r:.2f}" for r in result["accuracy"]["runs"])
@@ -100,7 +97,8 @@ def _figures(metrics: Metrics, run: Path) -> list[Figure]:
         gap = _curves(metrics, _class_gap, "true − false")
         figures.append(Figure("Do the weights know the classes?", text, gap))
     Z, y = read_embeddings(run / "embeddings.npz")
-    text = "First two principal components of the embeddings of seed 0, coloured by class."
+    text = "First two principal components of the embeddings of seed 0"
+    text += "." if y is None else ", coloured by class."
     figures.append(Figure("Embeddings", text, _scatter(Z, y)))
     if figures:  # the first drawing carries the library, so that the page needs no network
         first = figures[0]

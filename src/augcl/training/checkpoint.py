@@ -70,4 +70,8 @@ def load_optimizer(optimizer: torch.optim.Optimizer, tensors: Mapping[str, Tenso
 
 def load_module(module: nn.Module, tensors: Mapping[str, Tensor]) -> None:
     """Put saved weights into a module of the same shape."""
-    module.load_state_dict(dict(tensors))
+    try:
+        module.load_state_dict(dict(tensors))
+    except RuntimeError as error:  # PyTorch's way to say so
+        reason = " ".join(str(error).split())
+        raise InputError(f"the saved weights are of another network: {reason}") from None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from abc import ABC, abstractmethod
 from pathlib import Path
 from typing import Any
@@ -68,8 +69,8 @@ class GraphEstimator(TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc
             value = getattr(self, name)
             if not isinstance(value, int | np.integer) or value < least:
                 raise InputError(f"{name} is {value!r}: it must be a whole number, {least} or more")
-        if not self.lr > 0:
-            raise InputError(f"lr is {self.lr!r}: the learning rate must be above 0")
+        if not 0 < self.lr < math.inf:
+            raise InputError(f"lr is {self.lr!r}: the learning rate must be above 0 and finite")
 
     def fit(
         self, X: Any, y: Any = None, *, folder: str | Path | None = None, resume: bool = False
@@ -126,7 +127,7 @@ class GraphEstimator(TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc
         if graphs.num_features != self.n_features_in_:
             raise InputError(
                 f"{graphs.name} has {graphs.num_features} node features, the model was trained "
-                f"on {self.n_features_in_}: load both with the same features="
+                f"on {self.n_features_in_}: give graphs with the same node features"
             )
         device = next(self.network_.parameters()).device
         self.network_.eval()
@@ -191,4 +192,4 @@ def plain_settings(value: Any) -> Any:
     if isinstance(value, BaseEstimator):
         params = {k: plain_settings(v) for k, v in value.get_params(deep=False).items()}
         return {"class": type(value).__name__, "params": params}
-    return value
+    return value.item() if isinstance(value, np.generic) else value

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from augcl.errors import InputError
-from augcl.files import write_text
+from augcl.files import append_line, remove_temporary, write_text
 from augcl.training.checkpoint import (
     Snapshot,
     load_module,
@@ -107,13 +107,12 @@ def train(
             if not math.isfinite(metrics["loss"]):
                 raise InputError(
                     f"training diverged in epoch {epoch + 1} (loss {metrics['loss']}): "
-                    "lower the learning rate"
+                    "lower the learning rate (lr)"
                 )
             metrics.update(after_epoch(), seconds=time.perf_counter() - started)
             run.history.append(metrics)
             if folder is not None:
-                with (folder / "metrics.jsonl").open("a") as file:
-                    file.write(json.dumps(metrics) + "\n")
+                append_line(folder / "metrics.jsonl", json.dumps(metrics))
                 run.snapshot(settings).write(folder / "checkpoint.safetensors")
             report(epoch + 1, f"loss {metrics['loss']:.4f}")
 
@@ -121,32 +120,54 @@ def train(
 def make_fabric(device: str) -> Fabric:
     """Lightning Fabric on one device: "cpu", "cuda", "cuda:1", "mps" or "auto"."""
     from lightning_fabric import Fabric  # takes seconds to import
+    from lightning_fabric.utilities.exceptions import MisconfigurationException
 
     kind, _, number = device.partition(":")
     try:
         fabric = Fabric(accelerator=kind, devices=[int(number)] if number else 1)
-    except (RuntimeError, ValueError) as error:
-        raise InputError(f"device {device!r} cannot be used here: {error}") from error
+    except (RuntimeError, ValueError, TypeError, MisconfigurationException) as error:
+        raise InputError(
+            f"device {device!r} cannot be used here: take cpu or auto, or where there is one "
+            f"cuda, cuda:1 or mps ({error})"
+        ) from None
     fabric.launch()
     return fabric
 
 
 def _prepare_folder(run: Run, folder: Path, settings: dict[str, Any], resume: bool) -> None:
     folder.mkdir(parents=True, exist_ok=True)
+    remove_temporary(folder)
     checkpoint = folder / "checkpoint.safetensors"
     if resume and checkpoint.exists():
         snapshot = Snapshot.read(checkpoint)
-        _same_settings(snapshot.facts["settings"], settings, checkpoint)
+        same_settings(snapshot.facts["settings"], settings, folder)
         run.restore(snapshot)
     # Lines of an epoch whose checkpoint was not written are dropped: that epoch comes again.
     lines = "".join(json.dumps(metrics) + "\n" for metrics in run.history)
     write_text(folder / "metrics.jsonl", lines)
 
 
-def _same_settings(old: dict[str, Any], new: dict[str, Any], path: Path) -> None:
-    for name in sorted(old.keys() | new.keys()):
-        if old.get(name) != new.get(name):
+def same_settings(old: dict[str, Any], new: dict[str, Any], folder: Path) -> None:
+    """Raise `InputError`, which names the first setting that differs, unless both are equal."""
+    before, now = _flat(old), _flat(new)
+    for name in sorted(before.keys() | now.keys()):
+        if before.get(name) == now.get(name):
+            continue
+        if name == "data":
             raise InputError(
-                f"cannot resume {path.parent}: it was started with {name} = {old.get(name)!r}, "
-                f"now it is {new.get(name)!r}; use the old value or another folder"
+                f"cannot resume {folder}: the graphs are not those it was started with; "
+                "use the old ones or another folder"
             )
+        raise InputError(
+            f"cannot resume {folder}: it was started with {name} = {before.get(name)!r}, "
+            f"now it is {now.get(name)!r}; use the old value or another folder"
+        )
+
+
+def _flat(settings: dict[str, Any]) -> dict[str, Any]:
+    """Settings of settings under their own names, for instance hardness.params.reward."""
+    flat: dict[str, Any] = {}
+    for name, value in settings.items():
+        inner = _flat(value) if isinstance(value, dict) else None
+        flat |= {name: value} if inner is None else {f"{name}.{k}": v for k, v in inner.items()}
+    return flat

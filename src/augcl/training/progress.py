@@ -1,10 +1,11 @@
-"""A progress bar where a person looks, silence where none does."""
+"""What a person sees while work goes on: a progress bar on a terminal, warnings in one line."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Protocol
+from typing import Any, Protocol
 
 from rich.console import Console
 from rich.progress import (
@@ -40,3 +41,8 @@ def progress_bar(title: str, total: int, *, show: bool = True) -> Iterator[Repor
     with Progress(*columns, console=console, disable=quiet) as progress:
         task = progress.add_task(title, total=total, note="")
         yield lambda done, note="": progress.update(task, completed=done, note=note)
+
+
+def print_warning(message: Any, *_: Any, **__: Any) -> None:
+    """In place of ``warnings.showwarning``: one line, without the place in our code."""
+    print(f"augcl: warning: {message}", file=sys.stderr)
