@@ -64,8 +64,9 @@ class AffinityUncertainty(Hardness):
         the partition and costs twice the time.
     pair_batch : int
         Pairs per update.
-    sample : float
-        Share of a batch's anchors that a pass learns from; 1 as published.
+    pairs_per_pass : int or None
+        A pass after the first learns from about so many pairs at most; None: from all, as
+        published.
     restarts : int
         New attempts, each with twice the warm-up, after a collapse.
     random_state : int
@@ -104,7 +105,7 @@ class AffinityUncertainty(Hardness):
         lr: float = 0.01,
         hidden: int = 64,
         pair_batch: int = 2048,
-        sample: float = 0.25,
+        pairs_per_pass: int | None = 32_768,
         restarts: int = 2,
         random_state: int = 0,
     ) -> None:
@@ -123,7 +124,7 @@ class AffinityUncertainty(Hardness):
         self.lr = lr
         self.hidden = hidden
         self.pair_batch = pair_batch
-        self.sample = sample
+        self.pairs_per_pass = pairs_per_pass
         self.restarts = restarts
         self.random_state = random_state
 
@@ -206,8 +207,8 @@ class AffinityUncertainty(Hardness):
             one_of(self.alpha, ("row", "global"), "alpha")
         if not self.reward > 1:
             raise InputError(f"reward is {self.reward}: Deep Gamblers needs a number above 1")
-        if not 0 < self.sample <= 1:
-            raise InputError(f"sample is {self.sample}: the share must be above 0 and at most 1")
+        if self.pairs_per_pass is not None and self.pairs_per_pass < 1:
+            raise InputError(f"pairs_per_pass is {self.pairs_per_pass}: it must be 1 or more")
         if not self.temper >= 0:
             raise InputError(f"temper is {self.temper}: the power must be 0 or above")
         least = {"warmup": 0, "passes": 0, "restarts": 0, "hidden": 1, "pair_batch": 1}
@@ -267,7 +268,7 @@ class AffinityUncertainty(Hardness):
             optimizer=self.optimizer,
             lr=self.lr,
             pair_batch=self.pair_batch,
-            sample=self.sample,
+            pairs_per_pass=self.pairs_per_pass,
             generator=generator,
         )
         return network

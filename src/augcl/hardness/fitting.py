@@ -41,23 +41,28 @@ def train_network(
     optimizer: str,
     lr: float,
     pair_batch: int,
-    sample: float,
+    pairs_per_pass: int | None,
     generator: torch.Generator,
 ) -> None:
     """Cross-entropy warm-up, then the estimator's own loss.
 
     The warm-up lasts `warmup` passes, and up to three times as many while the network is no
     better than one that knows nothing: from such a start, abstaining everywhere is downhill.
-    A pass takes a share `sample` of the anchors of each batch, against all their candidates.
+    The first pass sees every pair; the others a share of the anchors of each batch, against all
+    their candidates, so that they come to `pairs_per_pass` at most.
     """
     make = OPTIMIZERS[one_of(optimizer, OPTIMIZERS, "optimizer")]
     steps = make(network.parameters(), lr=lr)  # type: ignore[call-arg]
     source = _Prepared(batches, prepare)
 
+    share = 1.0
+
     def one_pass(loss: Callable[[Tensor, Tensor], Tensor]) -> float:
-        losses = []
+        nonlocal share
+        losses, total = [], 0
         for pairs in source:
-            seen = math.ceil(sample * len(pairs.anchors))
+            total += pairs.group.numel()
+            seen = math.ceil(share * len(pairs.anchors))
             order = torch.randperm(len(pairs.anchors), generator=generator)[:seen]
             rows = max(1, pair_batch // max(1, len(pairs.candidates)))
             for some in order.to(pairs.anchors.device).split(rows):
@@ -67,6 +72,7 @@ def train_network(
                 value.backward()
                 steps.step()
                 losses.append(value.detach())
+        share = 1.0 if pairs_per_pass is None else min(1.0, pairs_per_pass / total)
         return float(torch.stack(losses).mean())
 
     for done in range(3 * warmup):

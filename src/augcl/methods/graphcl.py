@@ -174,7 +174,7 @@ class GraphCL(GraphEstimator):
         if not (self._weighted and due):
             return {}
         with self._statistics(self.network_):
-            self.hardness_.fit(_Embedded(self, batches, generator), generator=generator)
+            self.hardness_.fit(EmbeddedBatches(self, batches, generator), generator=generator)
         return {"hardness": self.hardness_.diagnose()}
 
     def _after_epoch(self) -> Metrics:
@@ -187,7 +187,7 @@ class GraphCL(GraphEstimator):
         self.hardness_.load_state(tensors)
 
 
-class _Embedded:
+class EmbeddedBatches:
     """Projections of all batches under fresh views, anew at every pass."""
 
     def __init__(
