@@ -1,0 +1,112 @@
+"""Trains in children that are killed with signal 9; run by test_kill.py as a process of its own.
+
+    python killed_again_and_again.py FOLDER
+
+FOLDER/calm holds a run never disturbed, FOLDER/killed one that was killed and resumed until it
+was done. Prints how many epochs were done at each kill. Children are forked, so that each has
+torch at hand at once; the parent itself never trains and starts no thread.
+"""
+
+import json
+import os
+import random
+import signal
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import torch
+
+import augcl
+import augcl.hardness.affinity
+import augcl.training.loop
+from augcl.training.loop import make_fabric
+
+AIMS = ("half a checkpoint", "line", "rename", "fit", "half a checkpoint", "line", "rename")
+SLOWEST = 60  # kills; each waits longer on average than the one before
+
+
+def train(folder: Path) -> None:
+    model = augcl.GraphCL(hardness="augcl", epochs=12, warmup=4, random_state=3, progress=False)
+    model.fit(graphs, folder=folder, resume=True)
+    model.save(folder / "model")
+    np.save(folder / "Z.npy", model.transform(graphs))
+
+
+def die() -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def aim(at: str) -> None:
+    """Let this process die at a place where it hurts."""
+    write, rename = Path.write_bytes, Path.replace
+
+    def half(path: Path, content: bytes) -> int:
+        write(path, content[: len(content) // 2])
+        die()
+        return 0
+
+    def then_die(function):
+        def called(*arguments, **options):
+            function(*arguments, **options)
+            die()
+
+        return called
+
+    if at == "half a checkpoint":
+        Path.write_bytes = half
+    elif at == "line":  # the epoch is in metrics.jsonl, but not in the checkpoint
+        augcl.training.loop.append_line = then_die(augcl.training.loop.append_line)
+    elif at == "rename":
+        # The first file that is renamed is metrics.jsonl, when the run is resumed.
+        calls = iter([rename])
+        Path.replace = lambda *given: next(calls, then_die(rename))(*given)
+    elif at == "fit":  # the uncertainty model is trained, but not written
+        augcl.hardness.affinity.train_network = then_die(augcl.hardness.affinity.train_network)
+
+
+def child(folder: Path, at: str = "") -> int:
+    pid = os.fork()
+    if pid == 0:
+        aim(at)
+        train(folder)
+        os._exit(0)
+    return pid
+
+
+def epochs_done(folder: Path) -> int:
+    file = folder / "checkpoint.safetensors"
+    if not file.exists():
+        return 0
+    return len(augcl.training.loop.Snapshot.read(file).facts["history"])
+
+
+torch.set_num_threads(1)
+make_fabric("cpu")  # slow to import, and children need it
+graphs = augcl.load("MUTAG")
+place = Path(sys.argv[1])
+
+started = time.monotonic()
+os.waitpid(child(place / "calm"), 0)
+calm_seconds = time.monotonic() - started
+
+killed = place / "killed"
+kills = {"aimed": [], "random": []}
+for at in AIMS:
+    _, status = os.waitpid(child(killed, at), 0)
+    assert os.WIFSIGNALED(status), at
+    assert os.WTERMSIG(status) == signal.SIGKILL
+    kills["aimed"].append(epochs_done(killed))
+
+draw = random.Random(time.time_ns())
+for number in range(SLOWEST):
+    pid = child(killed)
+    time.sleep(draw.uniform(0, 0.2 + number / 10) * calm_seconds)
+    os.kill(pid, signal.SIGKILL)
+    _, status = os.waitpid(pid, 0)
+    if not os.WIFSIGNALED(status):
+        break
+    kills["random"].append(epochs_done(killed))
+os.waitpid(child(killed), 0)
+print(json.dumps(kills))
