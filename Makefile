@@ -24,7 +24,7 @@ bench: $(READY)
 	$(BIN)/python -m benchmarks
 
 results: $(READY)
-	$(BIN)/python -m augcl.experiments.results
+	$(BIN)/python -m augcl.report.results
 
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv

@@ -1,0 +1,28 @@
+"""Tables in Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+
+def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A Markdown table; all columns but the first are aligned to the right.
+
+    >>> print(table(["", "a"], [["x", "1"]]))
+    |  | a |
+    |---|---:|
+    | x | 1 |
+    """
+    lines = [header, ["---", *["---:"] * (len(header) - 1)], *rows]
+    text = ["| " + " | ".join(line) + " |" for line in lines]
+    text[1] = "|" + "|".join(lines[1]) + "|"
+    return "\n".join(text)
+
+
+def percent(mean: float, std: float | None = None) -> str:
+    """A fraction as percent: 87.98 ± 1.16.
+
+    >>> percent(0.87984, 0.0116)
+    '87.98 ± 1.16'
+    """
+    return f"{100 * mean:.2f}" + ("" if std is None else f" ± {100 * std:.2f}")
