@@ -39,6 +39,12 @@ def mutag() -> GraphSet:
 
 
 @pytest.fixture(scope="session")
+def molecules(mutag: GraphSet) -> GraphSet:
+    """40 graphs of MUTAG, both classes, on which an epoch takes no time."""
+    return mutag.select(range(0, 160, 4))
+
+
+@pytest.fixture(scope="session")
 def tu_dir() -> Path:
     """The folder with the benchmark zips of TU Dortmund."""
     folder = SHARED / "data" / "TU"

@@ -89,10 +89,10 @@ def gamblers_loss(logits: Tensor, group: Tensor, reward: float) -> float:
 
 
 def entropy(logits: list[float]) -> float:
-    """−Σ p log p of one softmax, in double precision."""
-    top = max(logits)
-    log_sum = top + math.log(sum(math.exp(v - top) for v in logits))
-    return -sum(math.exp(v - log_sum) * (v - log_sum) for v in logits)
+    """−Σ p log p of one softmax."""
+    top, *rest = sorted(logits, reverse=True)
+    tail = math.log1p(sum(math.exp(v - top) for v in rest))  # log(1 + x) would lose a small x
+    return sum(math.exp(v - top - tail) * (top - v + tail) for v in logits)
 
 
 def neighbour_sums(x: Tensor, edge_index: Tensor) -> Tensor:

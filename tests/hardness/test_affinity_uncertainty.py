@@ -1,0 +1,393 @@
+import itertools
+import warnings
+
+import pytest
+import torch
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+
+import augcl
+from augcl.data.batches import fixed_batches
+from augcl.encoders import inputs
+from augcl.hardness import (
+    HARDNESS,
+    AffinityUncertainty,
+    CollapseWarning,
+    Uniform,
+    Vitals,
+    affinity,
+    named_hardness,
+    two_means,
+)
+from augcl.hardness.uncertainty import PairNetwork
+from augcl.methods.recipes import recipes
+from augcl.ops.cosine import cosine
+from augcl.training.statistics import batch_statistics
+from augcl.views import named_view
+
+ESTIMATORS = ["gamblers", "softmax", "entropy", "distance"]
+ALPHAS = ["row", "global", 0.5, -1.0]
+QUICK = {"warmup": 1, "passes": 2, "restarts": 0}
+
+
+def generator(seed=0):
+    return torch.Generator().manual_seed(seed)
+
+
+@pytest.fixture(scope="module")
+def mutag_pairs(mutag):
+    """Two batches of embeddings, as the model meets them after ten epochs of GraphCL."""
+    network = augcl.GraphCL(epochs=10).fit(mutag).network_
+    rng, view = generator(1), named_view("random2")
+    with batch_statistics(network), torch.no_grad():
+        return [
+            tuple(network(*inputs(network.encoder, g)) for g in (batch, view(batch, rng)))
+            for batch in fixed_batches(mutag, 128, rng)
+        ]
+
+
+def pair(n=24, d=6, *, seed=0):
+    z1, noise = torch.randn(2, n, d, generator=generator(seed))
+    return z1, z1 + 0.5 * noise
+
+
+def fit(batches, **options):
+    """Fit without minding whether such a short training is alive."""
+    hardness = AffinityUncertainty(**{**QUICK, **options})
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", CollapseWarning)
+        return hardness.fit(batches)
+
+
+def plain_uncertainty(hardness, anchors, candidates):
+    """u of every pair, one pair after the other, from the definition."""
+    a, b = (torch.nn.functional.normalize(z, dim=1) for z in (anchors, candidates))
+    s = a @ b.t()
+    judged = (s - s.mean(1, keepdim=True)) / s.std(1, keepdim=True, correction=0)
+    network, u = hardness.network_, torch.empty(len(a), len(b))
+    for i, j in itertools.product(range(len(a)), range(len(b))):
+        pair = torch.cat([a[i], b[j], judged[i, j][None]])
+        logits = network.last(network.middle(network.first(pair).relu()).relu())
+        u[i, j] = torch.softmax(logits, 0)[2]
+    return u.detach().double()
+
+
+# What the weights are
+
+
+def test_row_weights_are_the_uncertainty_over_its_row_mean():
+    z = pair(10)
+    hardness = fit([z])
+    u = plain_uncertainty(hardness, *z)
+    assert hardness.weights(*z).double().allclose(u / u.mean(1, keepdim=True), rtol=1e-3)
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+@pytest.mark.parametrize("temper", [0.5, 1.0, 2.0])
+def test_row_weights_have_mean_one(estimator, temper):
+    z = pair()
+    weights = fit([z], estimator=estimator, temper=temper).weights(*pair(seed=1))
+    assert weights.mean(1).allclose(torch.ones(24), atol=1e-4)
+
+
+def test_global_weights_have_mean_one_over_the_pairs_of_the_fit():
+    batches = [pair(20), pair(12, seed=1)]
+    hardness = fit(batches, alpha="global")
+    every = torch.cat([hardness.weights(*z).flatten() for z in batches])
+    assert every.mean().item() == pytest.approx(1, abs=1e-4)
+
+
+@pytest.mark.parametrize("k", [-0.5, 0, 0.0, 0.5, 1])
+def test_a_number_shifts_alpha_by_standard_deviations(k):
+    batches = [pair(8), pair(6, seed=1)]
+    hardness = fit(batches, alpha=k)
+    us = [plain_uncertainty(hardness, *z) for z in batches]
+    every = torch.cat([u.flatten() for u in us])
+    scale = every.mean() + k * every.std(correction=0)
+    assert scale > 0.01 * every.mean()
+    for z, u in zip(batches, us, strict=True):
+        assert hardness.weights(*z).double().allclose(u / scale, rtol=2e-3)
+
+
+def test_temper_zero_is_uniform_and_no_collapse():
+    z = pair()
+    for alpha in ("row", "global"):
+        hardness = AffinityUncertainty(temper=0, alpha=alpha, passes=1).fit([z])
+        assert hardness.weights(*z).allclose(torch.ones(24, 24), atol=1e-5)
+
+
+def test_temper_is_a_power_of_the_weights():
+    z = pair()
+    plain = fit([z]).weights(*z)
+    root = fit([z], temper=0.5).weights(*z)
+    expected = plain.sqrt() / plain.sqrt().mean(1, keepdim=True)
+    assert root.allclose(expected, rtol=1e-3)
+
+
+def test_distance_estimator_weighs_dissimilar_candidates_by_their_nearness():
+    z = pair()
+    s = cosine(*z)
+    u = torch.where(two_means(s), 0.0, 1 / (1 - s))
+    weights = fit([z], estimator="distance").weights(*z)
+    assert weights.allclose(u / u.mean(1, keepdim=True), atol=1e-4)
+
+
+def test_similar_can_mean_the_group_of_the_positive():
+    anchors, candidates = pair()
+    candidates = candidates.roll(1, 0)  # now the positive is often among the dissimilar ones
+    s = cosine(anchors, candidates)
+    groups = AffinityUncertainty(similar="positive")._groups(s).bool()
+    assert groups.diagonal().all()
+    larger = two_means(s)
+    kept = larger.diagonal()
+    assert groups[kept].equal(larger[kept])
+    assert groups[~kept].equal(~larger[~kept])
+    assert not kept.all()
+
+
+# It learns
+
+
+@pytest.mark.parametrize("reward", [1.5, 1.6, 1.7, 1.8, 1.9])
+def test_the_model_is_alive_for_every_reward_of_the_paper(mutag_pairs, reward):
+    vitals = AffinityUncertainty(reward=reward).fit(mutag_pairs).vitals_
+    assert vitals.alive
+    assert vitals.weight_std > 0.1
+    assert vitals.agreement > vitals.majority + 0.1
+
+
+@pytest.mark.parametrize("estimator", ["softmax", "entropy", "distance"])
+def test_the_other_estimators_are_alive_too(mutag_pairs, estimator):
+    assert AffinityUncertainty(estimator=estimator).fit(mutag_pairs).vitals_.alive
+
+
+def test_vitals_tell_the_spread_of_the_weights_that_are_used(mutag_pairs):
+    hardness = AffinityUncertainty().fit(mutag_pairs)
+    spread = [hardness.weights(*z).std(correction=0).item() for z in mutag_pairs]
+    assert hardness.vitals_.weight_std == pytest.approx(sum(spread) / len(spread), rel=1e-4)
+    assert hardness.diagnose()["weight_std"] == hardness.vitals_.weight_std
+
+
+@pytest.fixture
+def count_fits(monkeypatch):
+    """The warm-up of every training of the network."""
+    calls = []
+    real = affinity.train_network
+
+    def spy(*args, warmup, **options):
+        calls.append(warmup)
+        return real(*args, warmup=warmup, **options)
+
+    monkeypatch.setattr(affinity, "train_network", spy)
+    return calls
+
+
+def test_a_collapse_restarts_with_twice_the_warm_up_and_then_warns(count_fits):
+    z = torch.ones(16, 4)
+    with pytest.warns(CollapseWarning, match="collapsed in 3 attempts"):
+        hardness = AffinityUncertainty(warmup=1, restarts=2).fit([(z, z)])
+    assert count_fits == [1, 2, 4]
+    assert not hardness.vitals_.alive
+    assert hardness.weights(z, z).allclose(torch.ones(16, 16), atol=1e-5)
+
+
+def test_a_living_model_is_not_trained_again(count_fits, mutag_pairs):
+    AffinityUncertainty(passes=2).fit(mutag_pairs)
+    assert count_fits == [3]
+
+
+@pytest.mark.parametrize("recipe", ["authors", "paper"])
+def test_the_published_settings_warn_when_they_collapse(recipe, count_fits):
+    z = torch.ones(16, 4)
+    with pytest.warns(CollapseWarning, match="collapsed in 1 attempts"):
+        named_hardness("augcl", recipes()[recipe].hardness).fit([(z, z)])
+    assert count_fits == [0]
+
+
+def test_passes_after_the_first_see_a_bounded_number_of_pairs(monkeypatch):
+    seen = []
+    real = PairNetwork.forward
+
+    def spy(self, anchors, candidates, affinity):
+        if torch.is_grad_enabled():
+            seen.append(affinity.numel())
+        return real(self, anchors, candidates, affinity)
+
+    monkeypatch.setattr(PairNetwork, "forward", spy)
+    options = {"warmup": 0, "passes": 3, "pair_batch": 10**6}
+    fit([pair(), pair(seed=1)], pairs_per_pass=100, **options)
+    assert seen == [24 * 24] * 2 + [24 * 3] * 4  # 3 of 24 anchors are the least above 100 pairs
+    seen.clear()
+    fit([pair(), pair(seed=1)], pairs_per_pass=None, **options)
+    assert seen == [24 * 24] * 6
+
+
+# Whatever the embeddings are, the weights are numbers
+
+
+def degenerate(kind):
+    a, b = pair(6, 4)
+    if kind == "equal":
+        return torch.ones(6, 4), torch.ones(6, 4)
+    if kind == "zero":
+        return torch.zeros(6, 4), torch.zeros(6, 4)
+    if kind == "some zero":
+        return a * (torch.arange(6) % 2)[:, None], b
+    if kind == "huge":
+        return a * 1e30, b * 1e30
+    if kind == "tiny":
+        return a * 1e-30, b * 1e-30
+    assert kind == "two"
+    return a[:2], b[:2]
+
+
+@pytest.mark.parametrize("kind", ["equal", "zero", "some zero", "huge", "tiny", "two"])
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_degenerate_embeddings_give_finite_weights_and_losses(kind, estimator):
+    a, b = degenerate(kind)
+    for alpha in ALPHAS:
+        hardness = fit([(a, b)], estimator=estimator, alpha=alpha, warmup=1, passes=1)
+        assert hardness.weights(a, b).isfinite().all()
+        assert hardness.log_weights(a, b, cosine(a, b)).isfinite().all()
+        assert augcl.info_nce(a, b, hardness=hardness).isfinite()
+        assert all(map(_finite, hardness.diagnose().values()))
+
+
+def _finite(value):
+    return value == value and abs(value) < float("inf")
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_spectral_groups_of_degenerate_embeddings_are_no_problem(estimator):
+    for kind in ("equal", "some zero", "two"):
+        a, b = degenerate(kind)
+        hardness = fit([(a, b)], partition="spectral", estimator=estimator)
+        assert hardness.weights(a, b).isfinite().all()
+
+
+def test_raw_huge_inputs_as_in_the_released_settings_stay_finite():
+    a, b = (z * 1e4 for z in pair())
+    hardness = fit([(a, b)], normalize=False, affinity_input=False, warmup=0, passes=3)
+    assert hardness.weights(a, b).isfinite().all()
+
+
+def test_double_precision_embeddings_give_the_same_weights():
+    z = pair()
+    hardness = fit([z])
+    wide = [t.double() for t in z]
+    assert hardness.weights(*wide).double().allclose(hardness.weights(*z).double(), rtol=1e-3)
+    assert augcl.info_nce(*wide, hardness=hardness).dtype == torch.float64
+    assert fit([wide]).vitals_.agreement > 0.5
+
+
+# Contract
+
+
+def test_weights_before_fit_are_refused():
+    hardness = AffinityUncertainty()
+    with pytest.raises(NotFittedError, match="call fit first"):
+        augcl.info_nce(*pair(), hardness=hardness)
+    assert not hardness.fitted
+    assert hardness.state() == {}
+    assert hardness.diagnose() == {}
+
+
+@pytest.mark.parametrize(
+    ("option", "message"),
+    [
+        ({"partition": "kmean"}, "did you mean kmeans.*kmeans, spectral"),
+        ({"estimator": "dropout"}, "gamblers, softmax, entropy, distance"),
+        ({"similar": "smaller"}, "larger, positive"),
+        ({"alpha": "rows"}, "row, global"),
+        ({"optimizer": "lbfgs"}, "adam, sgd"),
+        ({"reward": 1.0}, "reward is 1.0: .* above 1"),
+        ({"pairs_per_pass": 0}, "pairs_per_pass is 0"),
+        ({"temper": -1}, "temper is -1"),
+        ({"refresh": 0}, "refresh is 0: it must be 1 or more"),
+        ({"restarts": -1}, "restarts is -1: it must be 0 or more"),
+        ({"hidden": 0}, "hidden is 0"),
+        ({"pair_batch": 0}, "pair_batch is 0"),
+    ],
+    ids=str,
+)
+def test_a_wrong_setting_is_named_with_what_would_be_right(option, message):
+    with pytest.raises(augcl.InputError, match=message):
+        AffinityUncertainty(**option).fit([pair()])
+
+
+@pytest.mark.parametrize("estimator", ["gamblers", "distance"])
+def test_no_batches_are_told(estimator):
+    with pytest.raises(augcl.InputError, match="got no batches"):
+        AffinityUncertainty(estimator=estimator).fit([])
+
+
+def test_an_iterator_is_as_good_as_a_list():
+    z = pair()
+    from_list, from_iterator = fit([z]), fit(iter([z]))
+    assert from_list.weights(*z).equal(from_iterator.weights(*z))
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+@pytest.mark.parametrize("alpha", ["row", "global", 0.5])
+def test_state_takes_the_weights_elsewhere(estimator, alpha):
+    z = pair()
+    hardness = fit([z], estimator=estimator, alpha=alpha)
+    again = clone(hardness)
+    assert not again.fitted
+    again.load_state(hardness.state())
+    assert again.weights(*z).equal(hardness.weights(*z))
+    assert again.vitals_ == hardness.vitals_
+
+
+def test_an_empty_state_leaves_it_unfitted():
+    hardness = AffinityUncertainty()
+    hardness.load_state({})
+    assert not hardness.fitted
+
+
+def test_same_seed_same_weights_and_the_global_random_state_is_left_alone():
+    z = pair()
+    before = torch.random.get_rng_state()
+    one, again, other = (fit([z], random_state=seed).weights(*z) for seed in (0, 0, 1))
+    assert one.equal(again)
+    assert not one.equal(other)
+    assert torch.random.get_rng_state().equal(before)
+
+
+def test_a_generator_is_used_instead_of_the_seed():
+    z = pair()
+    one, other = (
+        AffinityUncertainty(passes=1).fit([z], generator=generator(seed)).weights(*z)
+        for seed in (0, 5)
+    )
+    assert not one.equal(other)
+
+
+def test_fitting_needs_no_square_batch():
+    anchors, candidates = pair()
+    hardness = fit([(anchors[:10], candidates)])
+    assert hardness.weights(anchors[:10], candidates).shape == (10, 24)
+
+
+def test_named_hardness_takes_the_settings_that_it_knows():
+    known = named_hardness("augcl", {"hidden": 7, "nonsense": 1})
+    assert known.get_params()["hidden"] == 7
+    assert isinstance(named_hardness("none", {"hidden": 7}), Uniform)
+    with pytest.raises(augcl.InputError, match=", ".join(HARDNESS)):
+        named_hardness("magic", {})
+
+
+def test_vitals_are_the_plain_statistics():
+    log_u = torch.randn(4, 5, generator=generator()).double() - 1
+    guess = torch.tensor([[1, 0, 1, 0, 0]] * 4)
+    group = torch.tensor([[1, 0, 0, 0, 0]] * 4)
+    vitals = Vitals.of_batch(log_u, 1.0, guess, group)
+    u = log_u.exp()
+    w = u / u.mean(1, keepdim=True)
+    assert vitals.uncertainty_mean == pytest.approx(u.mean().item())
+    assert vitals.uncertainty_std == pytest.approx(u.std(correction=0).item())
+    assert vitals.weight_std == pytest.approx(w.std(correction=0).item())
+    assert vitals.near_one == pytest.approx(((w - 1).abs() < 0.01).double().mean().item())
+    assert vitals.agreement == pytest.approx(0.8)
+    assert vitals.majority == pytest.approx(0.8)
+    assert Vitals.from_tensor(vitals.to_tensor()) == vitals
