@@ -2,9 +2,10 @@
 
     python killed_again_and_again.py FOLDER
 
-FOLDER/calm holds a run never disturbed, FOLDER/killed one that was killed and resumed until it
-was done. Prints how many epochs were done at each kill. Children are forked, so that each has
-torch at hand at once; the parent itself never trains and starts no thread.
+FOLDER/calm holds a run never disturbed, FOLDER/aimed one that was killed at the worst places and
+FOLDER/random one that was killed at random moments, both resumed until they were done. Prints how
+many epochs were done at each kill. Children are forked, so that each has torch at hand at once;
+the parent itself never trains and starts no thread.
 """
 
 import json
@@ -24,11 +25,12 @@ import augcl.training.loop
 from augcl.training.loop import make_fabric
 
 AIMS = ("half a checkpoint", "line", "rename", "fit", "half a checkpoint", "line", "rename")
-SLOWEST = 60  # kills; each waits longer on average than the one before
+MOST = 30  # kills at random; each waits longer on average than the one before
 
 
 def train(folder: Path) -> None:
-    model = augcl.GraphCL(hardness="augcl", epochs=12, warmup=4, random_state=3, progress=False)
+    hardness = augcl.AffinityUncertainty(passes=3)
+    model = augcl.GraphCL(hardness=hardness, epochs=12, warmup=4, random_state=3, progress=False)
     model.fit(graphs, folder=folder, resume=True)
     model.save(folder / "model")
     np.save(folder / "Z.npy", model.transform(graphs))
@@ -91,22 +93,23 @@ started = time.monotonic()
 os.waitpid(child(place / "calm"), 0)
 calm_seconds = time.monotonic() - started
 
-killed = place / "killed"
-kills = {"aimed": [], "random": []}
+aimed = []
 for at in AIMS:
-    _, status = os.waitpid(child(killed, at), 0)
+    _, status = os.waitpid(child(place / "aimed", at), 0)
     assert os.WIFSIGNALED(status), at
     assert os.WTERMSIG(status) == signal.SIGKILL
-    kills["aimed"].append(epochs_done(killed))
+    aimed.append(epochs_done(place / "aimed"))
+os.waitpid(child(place / "aimed"), 0)
 
-draw = random.Random(time.time_ns())
-for number in range(SLOWEST):
-    pid = child(killed)
-    time.sleep(draw.uniform(0, 0.2 + number / 10) * calm_seconds)
+random_kills = []
+for number in range(MOST):
+    pid = child(place / "random")
+    time.sleep(random.uniform(0, 0.3 + number / 10) * calm_seconds)
     os.kill(pid, signal.SIGKILL)
     _, status = os.waitpid(pid, 0)
     if not os.WIFSIGNALED(status):
         break
-    kills["random"].append(epochs_done(killed))
-os.waitpid(child(killed), 0)
-print(json.dumps(kills))
+    random_kills.append(epochs_done(place / "random"))
+else:
+    os.waitpid(child(place / "random"), 0)
+print(json.dumps({"aimed": aimed, "random": random_kills}))

@@ -17,6 +17,7 @@ from augcl.cli.train import train
 from augcl.errors import InputError
 from augcl.training.progress import print_warning
 
+INTERRUPTED = 130
 CURES = {
     errno.ENOSPC: "make room, then run it again (augcl train: with --resume)",
     errno.EDQUOT: "make room, then run it again (augcl train: with --resume)",
@@ -69,9 +70,7 @@ def main() -> None:
         cure = f"; {CURES[error.errno]}" if error.errno in CURES else ""
         code = _fail(f"{place}{error.strerror}{cure}")
     except (KeyboardInterrupt, typer.Abort):
-        training = sys.argv[1:2] == ["train"]
-        cure = "; the same command with --resume goes on from the last epoch" if training else ""
-        code = _fail(f"stopped{cure}", 130)
+        code = INTERRUPTED
     except Exception as error:
         if not hasattr(error, "format_message"):  # not a mistake on the command line
             raise
@@ -80,9 +79,13 @@ def main() -> None:
         command = "augcl" if context is None else context.command_path
         # Without a message the help was asked for, by giving no command, and has been printed.
         code = _fail(f"{message} (see {command} --help)") if message else 0
+    if code == INTERRUPTED:  # Typer returns this code for Ctrl-C
+        training = sys.argv[1:2] == ["train"]
+        cure = "; the same command with --resume goes on from the last epoch" if training else ""
+        _fail(f"stopped{cure}")
     sys.exit(code if isinstance(code, int) else 0)
 
 
-def _fail(message: str, code: int = 2) -> int:
+def _fail(message: str) -> int:
     print("augcl: " + " ".join(message.split()), file=sys.stderr)
-    return code
+    return 2
