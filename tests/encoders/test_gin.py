@@ -126,3 +126,9 @@ def test_embeddings_of_a_graph_do_not_depend_on_the_batch_in_evaluation(graphs):
     together = network.embed(graphs)
     alone = torch.cat([network.embed(graphs.select([g])) for g in range(len(graphs))])
     assert together.allclose(alone, atol=1e-5)
+
+
+@pytest.mark.parametrize("option", [{"width": 0}, {"layers": 0}], ids=str)
+def test_a_network_without_units_is_refused(option):
+    with pytest.raises(InputError, match="both must be 1 or more"):
+        GIN(3, **option)

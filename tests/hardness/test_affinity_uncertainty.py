@@ -1,6 +1,7 @@
 import itertools
 import warnings
 
+import numpy as np
 import pytest
 import torch
 from sklearn.base import clone
@@ -299,6 +300,9 @@ def test_weights_before_fit_are_refused():
         ({"estimator": "dropout"}, "gamblers, softmax, entropy, distance"),
         ({"similar": "smaller"}, "larger, positive"),
         ({"alpha": "rows"}, "row, global"),
+        ({"alpha": None}, "alpha is None: give 'row', 'global' or a number"),
+        ({"alpha": float("nan")}, "alpha is nan"),
+        ({"lr": 0}, "learning rate must be above 0"),
         ({"optimizer": "lbfgs"}, "adam, sgd"),
         ({"reward": 1.0}, "reward is 1.0: .* above 1"),
         ({"pairs_per_pass": 0}, "pairs_per_pass is 0"),
@@ -361,6 +365,27 @@ def test_a_generator_is_used_instead_of_the_seed():
         for seed in (0, 5)
     )
     assert not one.equal(other)
+
+
+def test_fitting_works_where_gradients_are_switched_off():
+    z = pair()
+    with torch.no_grad():
+        inside = fit([z])
+        assert not torch.is_grad_enabled()
+    assert inside.weights(*z).equal(fit([z]).weights(*z))
+
+
+def test_fitting_leaves_no_gradient_in_the_embeddings():
+    a, b = (z.requires_grad_() for z in pair())
+    hardness = fit([(a, b)])
+    assert a.grad is None
+    assert not hardness.weights(a, b).requires_grad
+
+
+def test_numbers_of_numpy_are_numbers():
+    z = pair()
+    numpy_like = fit([z], random_state=np.int64(0), alpha=np.float32(0.5), hidden=np.int64(64))
+    assert numpy_like.weights(*z).equal(fit([z], alpha=0.5).weights(*z))
 
 
 def test_fitting_needs_no_square_batch():

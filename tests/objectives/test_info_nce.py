@@ -197,3 +197,15 @@ def test_a_temperature_must_be_above_zero(tau):
 
 def test_no_pairs_at_all_give_zero():
     assert info_nce(torch.empty(0, 3), torch.empty(0, 3)).item() == 0
+
+
+@pytest.mark.parametrize("intra", [True, False])
+def test_half_precision_embeddings_are_compared_in_single_precision(intra):
+    a, b = pair(dtype=torch.float16)
+    a.requires_grad_()
+    loss = info_nce(a, b, intra=intra)
+    loss.backward()
+    assert loss.dtype == torch.float32
+    assert loss.equal(info_nce(a.float(), b.float(), intra=intra))
+    assert a.grad.dtype == torch.float16
+    assert a.grad.isfinite().all()

@@ -7,6 +7,7 @@ from torch import Tensor, nn
 from torch.nn.functional import linear, relu
 
 from augcl.encoders.heads import glorot_linear
+from augcl.errors import InputError
 from augcl.ops.csr import Adjacency
 
 
@@ -41,6 +42,8 @@ class GIN(nn.Module):
         generator: torch.Generator | None = None,
     ) -> None:
         super().__init__()
+        if width < 1 or layers < 1:
+            raise InputError(f"width is {width} and layers {layers}: both must be 1 or more")
         generator = generator or torch.Generator()
         inputs = [in_features] + [width] * (layers - 1)
         self.first = nn.ModuleList([glorot_linear(n, width, generator) for n in inputs])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from numbers import Real
 from typing import Any
 
 import torch
@@ -128,13 +129,14 @@ class AffinityUncertainty(Hardness):
         self.restarts = restarts
         self.random_state = random_state
 
+    @torch.enable_grad()
     def fit(
         self, batches: Batches, *, generator: torch.Generator | None = None
     ) -> AffinityUncertainty:
         """Learn the uncertainty of pairs (anchors (N, D), candidates (N, D))."""
         self._check()
         if generator is None:
-            generator = torch.Generator().manual_seed(self.random_state)
+            generator = torch.Generator().manual_seed(int(self.random_state))
         if iter(batches) is batches:  # an iterator can be read once, and we read every pass
             batches = list(batches)
         first = next(iter(batches), None)
@@ -205,6 +207,10 @@ class AffinityUncertainty(Hardness):
         one_of(self.similar, ("larger", "positive"), "similar group")
         if isinstance(self.alpha, str):
             one_of(self.alpha, ("row", "global"), "alpha")
+        elif not isinstance(self.alpha, Real) or not math.isfinite(self.alpha):
+            raise InputError(f"alpha is {self.alpha!r}: give 'row', 'global' or a number")
+        if not self.lr > 0:
+            raise InputError(f"lr is {self.lr!r}: the learning rate must be above 0")
         if not self.reward > 1:
             raise InputError(f"reward is {self.reward}: Deep Gamblers needs a number above 1")
         if self.pairs_per_pass is not None and self.pairs_per_pass < 1:

@@ -73,11 +73,12 @@ def info_nce(
     if len(anchors) < 2:
         return (anchors.sum() + candidates.sum()) * 0
 
-    affinity = cosine(anchors, candidates)
+    anchors, candidates = _wide(anchors), _wide(candidates)
+    affinity = _wide(cosine(anchors, candidates))
     positive = affinity.diagonal() / tau
     own = torch.eye(len(anchors), dtype=torch.bool, device=anchors.device)
     log_weights = hardness.log_weights(anchors.detach(), candidates.detach(), affinity.detach())
-    blocks = [affinity, cosine(anchors, anchors)] if intra else [affinity]
+    blocks = [affinity, _wide(cosine(anchors, anchors))] if intra else [affinity]
     negatives = [(block / tau).masked_fill(own, MASKED) for block in blocks]
     if log_weights is not None:
         negatives = [block + log_weights for block in negatives]
@@ -85,3 +86,8 @@ def info_nce(
     if positive_in_denominator:
         log_mass = torch.logaddexp(positive, log_mass)
     return (log_mass - positive).mean()
+
+
+def _wide(x: Tensor) -> Tensor:
+    """At least single precision: half has no room for exponentials, and autocast gives half."""
+    return x.float() if x.dtype.itemsize < 4 else x
