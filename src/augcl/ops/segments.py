@@ -69,11 +69,10 @@ def random_subset(ptr: Tensor, count: Tensor, generator: torch.Generator) -> Ten
     # The whole number is the segment and the fraction is random: one sort serves all segments.
     # The factor keeps rounding from lifting a fraction into the next segment.
     key = segment + uniform(len(elements), generator, ptr.device).double() * (1 - 1e-6)
-    rank = torch.arange(len(elements), device=ptr.device) - pointer(lengths[some])[segment]
-    drawn = rank < count[some][segment]
+    drawn = ranges(pointer(lengths[some])[:-1], count[some])  # the first of each, once in order
+    chosen = elements.index_select(0, torch.argsort(key).index_select(0, drawn))
     mask = torch.zeros(int(ptr[-1]), dtype=torch.bool, device=ptr.device)
-    mask[elements[torch.argsort(key)[drawn]]] = True
-    return mask
+    return mask.index_fill_(0, chosen, True)
 
 
 def random_element(ptr: Tensor, generator: torch.Generator) -> Tensor:

@@ -56,28 +56,32 @@ class Edit:
 
     def apply(self, graphs: GraphSet) -> GraphSet:
         """The changed batch: as many graphs, nodes renumbered, edges in order."""
-        edges, keep_edge, node_ptr = graphs.edge_index, self.keep_edge, graphs.node_ptr
-        if self.keep_node is not None:
-            ends = self.keep_node[edges[0]] & self.keep_node[edges[1]]
+        # index_select on flat tensors: several times faster than indexing a (2, E) one.
+        source, target = graphs.edge_index
+        keep_edge, keep_node = self.keep_edge, self.keep_node
+        if keep_node is not None:
+            ends = keep_node.index_select(0, source) & keep_node.index_select(0, target)
             keep_edge = ends if keep_edge is None else keep_edge & ends
         if keep_edge is not None:
-            edges = edges[:, keep_edge]
+            kept = keep_edge.nonzero().squeeze(1)
+            source, target = source.index_select(0, kept), target.index_select(0, kept)
         if self.added is not None:
-            edges = torch.cat([edges, self.added], dim=1)
-            edges = edges[:, torch.argsort(edges[0], stable=True)]
-        edge_count = torch.bincount(graphs.graph_of_node[edges[0]], minlength=len(graphs))
-        x = graphs.x
+            source, order = torch.cat([source, self.added[0]]).sort(stable=True)
+            target = torch.cat([target, self.added[1]]).index_select(0, order)
+        graph = graphs.graph_of_node.index_select(0, source)
+        edge_count = torch.bincount(graph, minlength=len(graphs))
+        x, node_ptr = graphs.x, graphs.node_ptr
         if self.masked is not None and self.filling is not None:
             x = torch.where(self.masked[:, None], self.filling, x)
-        if self.keep_node is not None:
-            number = torch.cumsum(self.keep_node, 0) - 1
-            edges = number[edges]
-            x = x[self.keep_node]
-            node_ptr = pointer(self.keep_node.long())[node_ptr]
+        if keep_node is not None:
+            before = pointer(keep_node.long())  # kept nodes before each node
+            source, target = before.index_select(0, source), before.index_select(0, target)
+            x = x.index_select(0, keep_node.nonzero().squeeze(1))
+            node_ptr = before[node_ptr]
         return replace(
             graphs,
             x=x,
-            edge_index=edges,
+            edge_index=torch.stack([source, target]),
             node_ptr=node_ptr,
             edge_ptr=pointer(edge_count),
             node_attr=None,  # a view is for the encoder, which reads features and edges

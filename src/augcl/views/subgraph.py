@@ -46,14 +46,16 @@ def _star(
     degree = (start[1:] - start[:-1])[seed]
     draws = graphs.node_ptr.diff() * ((more > 0) & (degree > 0))
     graph = torch.repeat_interleave(draws)
-    entry = start[seed][graph] + random_below(degree[graph], generator)
+    entry = random_below(degree.index_select(0, graph), generator)
+    entry += start[seed].index_select(0, graph)
     slot = torch.arange(len(graph), device=graphs.device)
     first_slot = torch.full_like(neighbours, len(graph)).scatter_reduce_(0, entry, slot, "amin")
-    is_new = first_slot[entry] == slot
+    is_new = first_slot.index_select(0, entry) == slot
     # How many distinct neighbours the graph has after this draw.
     distinct = torch.cumsum(is_new, 0)
     before = torch.cat([distinct.new_zeros(1), distinct])[pointer(draws)[:-1]]
-    kept[neighbours[entry[is_new & (distinct - before[graph] <= more[graph])]]] = True
+    within = distinct <= (before + more).index_select(0, graph)
+    kept[neighbours[entry[is_new & within]]] = True
 
 
 def _walk(
