@@ -1,0 +1,224 @@
+"""Everything that users get wrong: exit code 2, one line that helps, nothing left behind."""
+
+import errno
+import os
+import resource
+from contextlib import contextmanager
+from pathlib import Path
+
+import networkx as nx
+import numpy as np
+import pytest
+
+from augcl.cli.main import main
+
+QUICK = ("--epochs", 2, "--seeds", 1, "--jobs", 1, "--hardness", "none")
+
+
+@pytest.fixture
+def out(tmp_path):
+    """The --out of a command that must not create it."""
+    folder = tmp_path / "run"
+    yield folder
+    assert not folder.exists()
+
+
+def test_an_unknown_name_brings_the_closest_ones(refused, out):
+    line = refused("train", "PROTEIN", "--out", out)
+    assert "unknown data set 'PROTEIN': did you mean PROTEINS" in line
+
+
+def test_a_missing_file_is_named(refused, out, tmp_path):
+    path = tmp_path / "my graphs.zip"
+    assert f"{path} does not exist" in refused("train", path, "--out", out)
+
+
+def test_a_missing_data_folder_is_named(refused, out, tmp_path):
+    line = refused("train", "--data-dir", tmp_path / "nowhere", "--out", out)
+    assert f"{tmp_path / 'nowhere'} does not exist" in line
+
+
+def test_a_zip_that_is_cut_short_is_named(refused, out, tu_set):
+    path = tu_set()
+    path.write_bytes(path.read_bytes()[:-100])
+    line = refused("train", path, "--out", out)
+    assert f"{path}: the zip is damaged or cut short" in line
+
+
+def test_a_file_of_an_unknown_kind_is_named(refused, out, tmp_path):
+    (tmp_path / "graphs.xlsx").touch()
+    assert "graphs.xlsx has a format that is not known" in refused(
+        "train", tmp_path / "graphs.xlsx", "--out", out
+    )
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"A": "1, 2\n2, 11\n"}, "MINE_A.txt, line 2: node 11 does not exist"),
+        ({"A": "1, 2\n2, 0\n"}, "MINE_A.txt, line 2: node 0 does not exist"),
+        ({"A": "1, 2\n1, 9\n"}, "MINE_A.txt, line 2: the edge 1, 9 joins two graphs"),
+        ({"A": "1, 2\n2, x\n"}, "MINE_A.txt, line 2: 'x' is not a whole number"),
+        ({"graph_indicator": "1\n1\n2\n2\n3\n3\n"}, "node 7 does not exist"),
+        ({"node_labels": "1\n2\n"}, "MINE_node_labels.txt has 2 lines"),
+        ({"graph_indicator": None}, "MINE_graph_indicator.txt is missing"),
+        ({"graph_indicator": "1\n1\n1\n1\n1\n1\n1\n3\n3\n3\n"}, "graph 2 of 3 has no nodes"),
+        ({"graph_indicator": "1\n1\n1\n1\n2\n2\n2\n4\n4\n4\n"}, "line 8: graph 4 does not exist"),
+        ({"graph_indicator": ""}, "MINE_graph_indicator.txt is empty"),
+        ({"node_attributes": "1, 1\n" * 6 + "nan, 1\n" + "1, 1\n" * 3}, "line 7: NaN or infinity"),
+        ({"node_attributes": "1, 1\n" * 9 + "1, inf\n"}, "line 10: NaN or infinity"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else " ".join(value),
+)
+def test_a_wrong_line_is_named(refused, out, tu_set, changes, message):
+    path = tu_set(**changes)
+    line = refused("train", path, *QUICK, "--no-evaluate", "--out", out)
+    assert str(path) in line
+    assert message in line
+
+
+def test_one_graph_alone_cannot_be_contrasted(refused, out, tmp_path):
+    nx.write_graphml(nx.path_graph(3), tmp_path / "one.graphml")
+    assert "one.graphml has one graph" in refused("train", tmp_path / "one.graphml", "--out", out)
+
+
+def test_labels_that_cannot_be_judged_are_told_before_training(refused, out, tu_set):
+    line = refused("train", tu_set(), *QUICK, "--out", out)
+    assert "class 0 has only 1 of the 10 members" in line
+    assert "--no-evaluate" in line
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "cure"),
+    [
+        ("--epochs", "-1", "greater than or equal to 0"),
+        ("--epochs", "many", "integer"),
+        ("--seeds", "0", "greater than or equal to 1"),
+        ("--jobs", "0", "greater than or equal to 1"),
+        ("--lr", "0", "greater than"),
+        ("--lr", "inf", "finite"),
+        ("--tau", "0", "greater than"),
+        ("--batch-size", "1", "greater than or equal to 2"),
+        ("--hardness", "augclx", "did you mean augcl"),
+        ("--recipe", "autors", "did you mean authors"),
+        ("--method", "graphcl", "choose from GraphCL"),
+        ("--augmentation", "random5", "random4"),
+        ("--features", "degrees", "did you mean degree"),
+        ("--device", "gpu7", "take cpu"),
+        ("--wdith", "3", "--help"),
+    ],
+)
+def test_an_option_out_of_range_is_named(refused, out, option, value, cure):
+    line = refused("train", "--out", out, option, value)
+    assert option.strip("-").replace("-", " ") in line.replace("-", " ")
+    assert cure in line
+
+
+def test_a_wrong_command_brings_the_closest_one(refused):
+    assert "No such command 'trian'. Did you mean 'train'?" in refused("trian")
+
+
+@contextmanager
+def read_only(folder):
+    """Nobody may write to `folder`; root, who always may, gets the system's answer from us."""
+    if os.geteuid() != 0:
+        folder.chmod(0o555)
+        yield
+        folder.chmod(0o755)
+        return
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("mkdir", "open"):
+            patch.setattr(os, name, denied(getattr(os, name), folder))
+        yield
+
+
+def denied(function, folder):
+    def called(path, *more, **options):
+        reading = more and more[0] == os.O_RDONLY
+        if not reading and Path(path).is_relative_to(folder):
+            raise PermissionError(errno.EACCES, "Permission denied", str(path))
+        return function(path, *more, **options)
+
+    return called
+
+
+def test_a_place_without_write_permission_is_named(run, refused, tmp_path):
+    folder = tmp_path / "theirs"
+    folder.mkdir()
+    with read_only(folder):
+        first = refused("train", *QUICK, "--out", folder / "run")
+        second = refused("train", *QUICK, "--out", folder)
+        third = refused("embed", run, "MUTAG", "--out", folder / "z.npz")
+    assert first.startswith(f"{folder / 'run'}: Permission denied; change its permissions")
+    assert second.startswith(f"{folder / 'seed-0'}: Permission denied")
+    assert third.startswith(f"{folder / 'z.npz'}: Permission denied")
+    assert list(folder.iterdir()) == []
+
+
+def test_a_file_in_the_way_is_named(refused, tmp_path):
+    (tmp_path / "file").write_text("mine")
+    for out in (tmp_path / "file", tmp_path / "file" / "run"):
+        line = refused("train", *QUICK, "--out", out)
+        assert line.startswith(f"{out}: Not a directory; a file is in the way")
+    assert (tmp_path / "file").read_text() == "mine"
+
+
+@contextmanager
+def room_for(size):
+    """No file may become larger: what a full disk does, without one."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+@pytest.mark.parametrize("name", ["z.npz", "z.csv", "z.parquet"])
+def test_a_full_disk_leaves_no_part_of_the_embeddings(run, refused, tmp_path, name):
+    with room_for(20_000):
+        line = refused("embed", run, "MUTAG", "--out", tmp_path / name)
+    assert line.startswith(f"{tmp_path / name}: ")
+    assert "make room" in line
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.fixture(scope="module")
+def calm(tmp_path_factory, succeeds):
+    """The folder of a run that always had room."""
+    folder = tmp_path_factory.mktemp("calm") / "x"
+    succeeds("train", *QUICK, "--no-evaluate", "--out", folder)
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("size", "file"),
+    [(10, "seed-0/metrics.jsonl"), (50_000, "seed-0/checkpoint.safetensors"), (2e6, "report.html")],
+)
+def test_a_run_goes_on_when_there_is_room_again(calm, refused, succeeds, tmp_path, size, file):
+    command = ("train", *QUICK, "--no-evaluate", "--out", tmp_path / "x")
+    with room_for(int(size)):
+        line = refused(*command)
+    assert line.startswith(f"{tmp_path / 'x' / file}: File too large; make room")
+    assert "--resume" in line
+    assert not [p for p in (tmp_path / "x").rglob("*") if p.name.endswith(".tmp")]
+    assert not (tmp_path / "x" / "report.html").exists()
+    succeeds(*command, "--resume")
+    found, expected = (np.load(folder / "embeddings.npz")["Z"] for folder in (tmp_path / "x", calm))
+    assert np.array_equal(found, expected)
+
+
+def test_a_full_disk_is_called_by_its_name(refused, tmp_path, monkeypatch):
+    def full(handle):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "fsync", full)
+    line = refused("train", *QUICK, "--out", tmp_path / "x")
+    assert line.startswith(f"{tmp_path / 'x' / 'seed-0' / 'metrics.jsonl'}: No space left on")
+
+
+def test_a_bug_of_ours_is_not_hidden(monkeypatch):
+    monkeypatch.setattr("augcl.data.load", None)
+    monkeypatch.setattr("sys.argv", ["augcl", "data", "MUTAG"])
+    with pytest.raises(TypeError):  # the interpreter prints it and exits with 1
+        main()

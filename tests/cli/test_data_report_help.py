@@ -1,0 +1,61 @@
+import json
+import re
+
+import pytest
+
+from augcl import __version__
+
+
+def test_the_data_sets_are_listed_with_a_word_on_each(succeeds):
+    listed = succeeds("data").splitlines()
+    assert re.fullmatch(r"MUTAG +188 nitro compounds.*", listed[0])
+    assert listed[-1].startswith("or a path")
+    assert json.loads(succeeds("data", "--json"))[:2] == ["MUTAG", "PROTEINS"]
+
+
+def test_a_data_set_is_described(succeeds):
+    assert re.search(r"graphs +│ +188 ", succeeds("data", "MUTAG"))
+    facts = json.loads(succeeds("data", "mutag", "--json"))
+    assert (facts["name"], facts["graphs"], facts["class_sizes"]) == ("MUTAG", 188, [63, 125])
+
+
+def test_graphs_in_a_file_are_described(succeeds, tu_set):
+    facts = json.loads(succeeds("data", tu_set(), "--features", "attributes", "--json"))
+    assert (facts["name"], facts["graphs"], facts["features"]) == ("MINE", 3, 3 + 2)
+
+
+def test_a_report_is_drawn_again(run, succeeds):
+    page = run / "report.html"
+    before = page.stat().st_mtime_ns
+    assert succeeds("report", run) == f"wrote {page}\n"
+    assert page.stat().st_mtime_ns > before
+
+
+def test_a_report_of_no_run_is_refused(refused, tmp_path):
+    assert f"{tmp_path} holds no finished run" in refused("report", tmp_path)
+
+
+def test_the_version_is_told(succeeds):
+    assert succeeds("--version") == f"augcl {__version__}\n"
+
+
+@pytest.mark.parametrize("given", [("--help",), ()])
+def test_help_names_every_command_and_where_to_start(succeeds, given):
+    text = succeeds(*given)
+    assert "Start with augcl train" in text
+    for command in ("train", "embed", "evaluate", "data", "report"):
+        assert re.search(rf"│ {command} +[A-Z]", text)
+
+
+def test_help_of_train_teaches_by_examples_and_choices(succeeds):
+    text = " ".join(succeeds("train", "--help").replace("│", " ").split())
+    assert "augcl train my.zip --out runs/mine" in text
+    for option in ("--hardness", "--epochs", "--seeds", "--resume", "--overwrite", "--json"):
+        assert option in text
+    assert "none or augcl" in text
+    assert "constant, degree, log-degree or attributes" in text
+
+
+@pytest.mark.parametrize("command", ["embed", "evaluate", "data", "report"])
+def test_help_of_each_command_has_an_example(succeeds, command):
+    assert f"Example: augcl {command} " in succeeds(command, "--help")

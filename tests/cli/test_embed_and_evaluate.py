@@ -1,0 +1,170 @@
+import json
+import re
+
+import numpy as np
+import pyarrow.csv
+import pyarrow.parquet
+import pytest
+
+
+def table(path):
+    return (pyarrow.csv.read_csv if path.suffix == ".csv" else pyarrow.parquet.read_table)(path)
+
+
+def test_embedding_the_same_graphs_gives_the_embeddings_of_the_run(run, succeeds, tmp_path):
+    said = succeeds("embed", run, "MUTAG", "--out", tmp_path / "z.npz")
+    assert said == f"188 embeddings of width 96 in {tmp_path / 'z.npz'}\n"
+    with np.load(tmp_path / "z.npz") as found, np.load(run / "embeddings.npz") as expected:
+        assert np.array_equal(found["Z"], expected["Z"])
+        assert np.array_equal(found["y"], expected["y"])
+
+
+@pytest.mark.parametrize("ending", [".csv", ".parquet"])
+def test_tables_hold_the_same_numbers(run, succeeds, tmp_path, ending):
+    path = tmp_path / f"a table{ending}"
+    succeeds("embed", run, "MUTAG", "--out", path)
+    found = table(path)
+    assert found.column_names == ["name", "label", *(f"z{i}" for i in range(96))]
+    Z = np.column_stack([found[f"z{i}"].to_numpy() for i in range(96)]).astype(np.float32)
+    assert np.array_equal(Z, np.load(run / "embeddings.npz")["Z"])
+
+
+def test_every_kind_of_file_is_judged_alike(run, succeeds, tmp_path):
+    said = set()
+    for name in ("z.npz", "z.csv", "z.parquet"):
+        succeeds("embed", run, "MUTAG", "--out", tmp_path / name)
+        said.add(succeeds("evaluate", tmp_path / name, "--repeats", 1, "--jobs", 1))
+    (line,) = said
+    assert re.fullmatch(r"\d\d\.\d\d ± 0\.00 % \(1 run, tu-svm-10fold\)\n", line)
+
+
+def test_evaluate_finds_the_accuracy_of_the_run(run, succeeds):
+    given = ("--repeats", 1, "--jobs", 1, "--json")
+    found = json.loads(succeeds("evaluate", run / "embeddings.npz", *given))
+    result = json.loads((run / "result.json").read_text())
+    assert found["mean"] == result["accuracy"]["runs"][0]
+    assert found["runs"] == [found["mean"]]
+    assert found["unit"] == "fraction"
+
+
+def test_graphs_never_seen_and_without_labels_are_embedded(run, succeeds, tu_set, tmp_path):
+    graphs = tu_set(graph_labels=None)
+    printed = succeeds("embed", run, graphs, "--out", tmp_path / "z.csv", "--json")
+    assert json.loads(printed) == {"file": str(tmp_path / "z.csv"), "graphs": 3, "width": 96}
+    found = table(tmp_path / "z.csv")
+    assert found.column_names[:2] == ["name", "z0"]
+    assert found["name"].to_pylist() == [0, 1, 2]  # their numbers
+    assert np.array_equal(found["z0"][1].as_py(), found["z0"][2].as_py())  # two equal triangles
+
+
+def test_names_of_graphs_come_back(succeeds, tmp_path):
+    for folder, graphs in (("seen", "abcd"), ("new", "xyz")):
+        (tmp_path / folder).mkdir()
+        edges = "".join(f"{name},1,2\n{name},2,3\n" for name in graphs)
+        (tmp_path / folder / "edges.csv").write_text("graph,source,target\n" + edges)
+    quick = ("--epochs", 1, "--seeds", 1, "--jobs", 1, "--hardness", "none")
+    succeeds("train", tmp_path / "seen", *quick, "--out", tmp_path / "run")
+    succeeds("embed", tmp_path / "run", tmp_path / "new", "--out", tmp_path / "z.parquet")
+    assert table(tmp_path / "z.parquet")["name"].to_pylist() == ["x", "y", "z"]
+
+
+def test_a_saved_model_embeds_without_its_run(run, succeeds, tmp_path):
+    succeeds("embed", run / "model", "MUTAG", "--out", tmp_path / "z.npz")
+    expected = np.load(run / "embeddings.npz")["Z"]
+    assert np.array_equal(np.load(tmp_path / "z.npz")["Z"], expected)
+
+
+def test_a_folder_without_a_model_is_refused(refused, tmp_path):
+    assert f"{tmp_path} holds no trained model" in refused("embed", tmp_path, "MUTAG")
+
+
+def test_graphs_with_other_features_are_refused(run, refused, tmp_path, tu_set):
+    line = refused("embed", run, tu_set(node_labels=None), "--out", tmp_path / "z.npz")
+    assert "MINE has 1 node features, the model was trained on 7" in line
+    assert not (tmp_path / "z.npz").exists()
+
+
+def test_an_ending_that_is_not_known_is_refused_at_once(run, refused, tmp_path):
+    assert ".npz, .csv, .parquet" in refused("embed", run, "MUTAG", "--out", tmp_path / "z.txt")
+
+
+def test_a_damaged_result_is_named(run, refused, tmp_path):
+    (tmp_path / "result.json").write_text('{"spec": ')
+    (tmp_path / "model").symlink_to(run / "model")
+    assert "result.json is damaged" in refused("embed", tmp_path, "MUTAG")
+    assert "result.json is damaged" in refused("report", tmp_path)
+
+
+def test_a_damaged_model_is_named(run, refused, tmp_path):
+    content = (run / "model" / "model.safetensors").read_bytes()
+    (tmp_path / "model.safetensors").write_bytes(content[:-9])
+    assert "model.safetensors is damaged" in refused("embed", tmp_path, "MUTAG")
+
+
+def test_embeddings_without_labels_cannot_be_judged(run, succeeds, refused, tu_set, tmp_path):
+    for name in ("z.npz", "z.csv"):
+        succeeds("embed", run, tu_set(graph_labels=None), "--out", tmp_path / name)
+        line = refused("evaluate", tmp_path / name)
+        assert f"{tmp_path / name} has no labels" in line
+
+
+def no_zip(path):
+    path.write_text("hello")
+
+
+def one_array(path):
+    with path.open("wb") as file:
+        np.save(file, np.zeros(3))
+
+
+def cut_short(path):
+    np.savez(path, Z=np.zeros((20, 2)), y=np.zeros(20))
+    path.write_bytes(path.read_bytes()[:-30])
+
+
+def arrays(**given):
+    return lambda path: np.savez(path, **given)
+
+
+def text(content):
+    return lambda path: path.write_text(content)
+
+
+@pytest.mark.parametrize(
+    ("name", "write", "message"),
+    [
+        ("z.npz", no_zip, "no .npz file"),
+        ("z.npz", one_array, "no .npz file"),
+        ("z.npz", cut_short, "no .npz file, or not all of one"),
+        ("z.npz", arrays(X=np.zeros((3, 2))), "no array Z"),
+        ("z.npz", arrays(Z=np.zeros(3), y=np.zeros(3)), "shape"),
+        ("z.npz", arrays(Z=np.array([["a"], ["b"]]), y=np.zeros(2)), "not all numbers"),
+        ("z.npz", arrays(Z=np.zeros((3, 2)), y=np.zeros(2)), "3 embeddings but 2 labels"),
+        ("z.npz", arrays(Z=np.full((3, 2), np.nan), y=np.zeros(3)), "NaN"),
+        ("z.npz", arrays(Z=np.zeros((3, 2)), y=np.array([0, 1, 1])), "class 0 has only 1"),
+        ("z.csv", text(""), "cannot be read"),
+        ("z.csv", text("name,label\na,1\n"), "no columns z0"),
+        ("z.csv", text("label,z0\nx,1\ny,foo\n"), "not all numbers"),
+        ("z.csv", text("label,z0\nx,1\n,2\n"), "entry 2 has no label"),
+        ("z.csv", text("label,z0\nx,1\ny\n"), "cannot be read"),
+        ("z.parquet", text("nonsense, long enough to be one"), "cannot be read"),
+    ],
+)
+def test_a_file_of_embeddings_that_is_wrong_is_named(refused, tmp_path, name, write, message):
+    write(tmp_path / name)
+    line = refused("evaluate", tmp_path / name)
+    assert str(tmp_path / name) in line
+    assert message in line
+
+
+def test_a_missing_file_is_named(refused, tmp_path):
+    assert f"{tmp_path / 'z.npz'} does not exist" in refused("evaluate", tmp_path / "z.npz")
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [("--repeats", 0), ("--folds", 1), ("--jobs", 0), ("--seed", -1), ("--protocol", "guess")],
+)
+def test_an_option_out_of_range_is_named(run, refused, option, value):
+    line = refused("evaluate", run / "embeddings.npz", option, value)
+    assert option.strip("-") in line

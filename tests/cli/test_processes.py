@@ -1,0 +1,98 @@
+"""What only a process of its own can show: signals, workers and the exit code."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+AUGCL = (sys.executable, "-c", "from augcl.cli.main import main; main()")
+RUN = ("--seeds", "1", "--jobs", "1", "--no-evaluate")
+
+
+def start(*arguments, cwd=None):
+    # One thread, as in this process: another number may give other last bits.
+    return subprocess.Popen(
+        [*AUGCL, *map(str, arguments)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=cwd,
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+        start_new_session=True,  # signals to its group reach its workers and nobody else
+    )
+
+
+def epochs(out):
+    file = out / "seed-0" / "metrics.jsonl"
+    return file.read_bytes().count(b"\n") if file.exists() else 0
+
+
+def stop(process, out, after, signal_number):
+    """Send the signal when so many epochs are done; gives exit code, output and errors."""
+    deadline = time.monotonic() + 120
+    while epochs(out) < after and process.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.01)
+    os.killpg(process.pid, signal_number)
+    output, errors = process.communicate(timeout=60)
+    return process.returncode, output, errors
+
+
+def test_ctrl_c_says_one_line_and_after_kill_9_too_the_run_goes_on_to_the_same_bits(
+    succeeds, tmp_path
+):
+    command = ("train", "--epochs", 30, *RUN, "--out", tmp_path / "x")
+    code, output, errors = stop(start(*command), tmp_path / "x", 3, signal.SIGINT)
+    assert (code, output) == (130, "")
+    (line,) = errors.splitlines()
+    assert line == "augcl: stopped; the same command with --resume goes on from the last epoch"
+    done = epochs(tmp_path / "x")
+    assert 3 <= done < 30
+
+    code, output, errors = stop(
+        start(*command, "--resume"), tmp_path / "x", max(16, done + 1), signal.SIGKILL
+    )
+    assert (code, output, errors) == (-signal.SIGKILL, "", "")
+    assert done < epochs(tmp_path / "x") < 30
+
+    succeeds(*command, "--resume")
+    succeeds("train", "--epochs", 30, *RUN, "--out", tmp_path / "calm")
+    found, expected = (np.load(tmp_path / d / "embeddings.npz")["Z"] for d in ("x", "calm"))
+    assert np.array_equal(found, expected)
+    assert len((tmp_path / "x" / "metrics.jsonl").read_text().splitlines()) == 30
+
+
+def test_two_workers_find_graphs_at_a_relative_path_with_spaces(succeeds, tmp_path):
+    grakel = pytest.importorskip("grakel")
+    folder = tmp_path / "my data" / "MUTAG"
+    shutil.copytree(Path(grakel.__file__).parent / "tests" / "data" / "MUTAG", folder)
+    given = ("--epochs", 2, "--seeds", 2, "--hardness", "none", "--json")
+    process = start(
+        "train", "my data/MUTAG", *given, "--jobs", 2, "--out", "my runs/x", cwd=tmp_path
+    )
+    output, errors = process.communicate(timeout=120)
+    assert (process.returncode, errors) == (0, "")
+    found = json.loads(output)
+    assert found == json.loads((tmp_path / "my runs" / "x" / "result.json").read_text())
+    alone = ("train", folder, *given, "--jobs", 1, "--out", tmp_path / "alone")
+    expected = json.loads(succeeds(*alone))
+    assert found["accuracy"] == expected["accuracy"]
+    assert found["settings"] == expected["settings"]
+
+
+def test_the_command_is_installed_and_exits_with_2(tmp_path):
+    command = Path(sys.executable).with_name("augcl")
+    if not command.exists():
+        pytest.skip("augcl is not installed as a command beside this Python")
+    done = subprocess.run(
+        [command, "train", "--epochs", "-1"], capture_output=True, text=True, cwd=tmp_path
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert len(done.stderr.splitlines()) == 1
+    assert list(tmp_path.iterdir()) == []

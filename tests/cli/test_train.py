@@ -1,0 +1,189 @@
+import json
+import re
+
+import networkx as nx
+import numpy as np
+import pytest
+
+from augcl import load, load_model
+
+QUICK = ("--epochs", 2, "--seeds", 1, "--jobs", 1, "--hardness", "none")
+
+
+@pytest.fixture(scope="module")
+def result(run):
+    return json.loads((run / "result.json").read_text())
+
+
+def test_the_result_says_what_was_done_and_what_came_out(result):
+    assert (result["dataset"], result["method"], result["hardness"]) == (
+        "MUTAG",
+        "GraphCL",
+        "augcl",
+    )
+    assert result["settings"]["epochs"] == 4
+    assert result["settings"]["augmentation"] == "random2"
+    assert result["hardness_settings"]["params"]["reward"] > 1
+    assert result["seeds"] == [0, 1]
+    accuracy = result["accuracy"]
+    assert len(accuracy["runs"]) == 2
+    assert accuracy["mean"] == pytest.approx(np.mean(accuracy["runs"]))
+    assert accuracy["std"] == pytest.approx(np.std(accuracy["runs"]))
+    assert 0.7 < accuracy["mean"] < 1
+    assert accuracy["protocol"] == "tu-svm-10fold"
+    assert result["seconds"].keys() == {"training", "evaluation"}
+    assert all(seconds > 0 for seconds in result["seconds"].values())
+    assert {"python", "augcl", "torch", "numpy", "scikit-learn"} <= result["versions"].keys()
+
+
+def test_the_result_tells_whether_the_weights_are_alive(result):
+    for weights in result["weights"]:
+        assert weights["fit_alive"]
+        assert weights["weight_std"] > 0.01
+
+
+def test_the_folder_holds_what_is_promised_and_nothing_half_written(run):
+    assert {p.name for p in run.iterdir()} == {
+        "result.json",
+        "metrics.jsonl",
+        "model",
+        "embeddings.npz",
+        "report.html",
+        "seed-0",
+        "seed-1",
+    }
+    assert not [p for p in run.rglob("*") if p.name.endswith(".tmp")]
+
+
+def test_metrics_have_one_line_for_each_seed_and_epoch(run):
+    lines = [json.loads(line) for line in (run / "metrics.jsonl").read_text().splitlines()]
+    assert [(m["seed"], m["epoch"]) for m in lines] == [
+        (s, e) for s in (0, 1) for e in (1, 2, 3, 4)
+    ]
+    assert all(np.isfinite(m["loss"]) and m["seconds"] > 0 for m in lines)
+    assert ["weight_std" in m for m in lines] == [False, False, True, True] * 2
+
+
+def test_embeddings_are_those_of_the_model_of_seed_0(run, mutag):
+    with np.load(run / "embeddings.npz", allow_pickle=False) as arrays:
+        Z, y = arrays["Z"], arrays["y"]
+    assert Z.dtype == np.float32
+    assert np.array_equal(Z, load_model(run / "model").transform(mutag))
+    assert y.tolist() == mutag.y.tolist()
+
+
+def test_the_report_needs_no_network(run):
+    page = (run / "report.html").read_text()
+    assert not re.search(
+        r"""<(script|img|link|iframe)[^>]*(src|href)\s*=\s*["']?(https?:)?//""", page
+    )
+    assert "Plotly.newPlot" in page
+    assert "GraphCL + augcl on MUTAG" in page
+
+
+def test_the_table_shows_the_accuracy_and_the_place(succeeds, tmp_path):
+    out = tmp_path / "a [bold] place"
+    text = succeeds("train", *QUICK, "--hardness", "augcl", "--out", out)
+    assert re.search(r"accuracy \(tu-svm-10fold, 1 seed\) +│ +\d\d\.\d\d %", text)
+    assert "spread of the weights" in text
+    assert text.endswith(f"report.html are in {out}\n")
+
+
+def test_resuming_a_finished_run_trains_nothing_and_gives_the_same(run, result, augcl, monkeypatch):
+    monkeypatch.setattr("augcl.experiments.seeds.run", None)
+    answer = augcl("train", "--epochs", 4, "--seeds", 2, "--out", run, "--resume", "--json")
+    assert (answer.code, answer.err) == (0, "")
+    assert json.loads(answer.out) == result
+
+
+def test_json_is_all_that_is_printed(succeeds, tmp_path):
+    printed = json.loads(succeeds("train", *QUICK, "--out", tmp_path / "x", "--json"))
+    assert printed == json.loads((tmp_path / "x" / "result.json").read_text())
+
+
+def test_a_resumed_run_may_get_more_seeds(succeeds, tmp_path):
+    once = json.loads(succeeds("train", *QUICK, "--out", tmp_path, "--json"))
+    more = ("--seeds", 2, "--out", tmp_path, "--resume", "--json")
+    both = json.loads(succeeds("train", *QUICK, *more))
+    assert both["seeds"] == [0, 1]
+    assert both["accuracy"]["runs"][0] == once["accuracy"]["runs"][0]
+    assert len((tmp_path / "metrics.jsonl").read_text().splitlines()) == 4
+
+
+def test_a_run_that_was_not_judged_is_judged_when_resumed(succeeds, tmp_path):
+    first = json.loads(succeeds("train", *QUICK, "--out", tmp_path, "--no-evaluate", "--json"))
+    second = json.loads(succeeds("train", *QUICK, "--out", tmp_path, "--resume", "--json"))
+    assert first["accuracy"] is None
+    assert second["accuracy"]["mean"] > 0.5
+    assert second["seconds"]["training"] == first["seconds"]["training"]
+
+
+def test_a_run_is_replaced_only_if_asked_to(succeeds, refused, tmp_path):
+    plain = ("train", *QUICK, "--no-evaluate", "--out", tmp_path / "x")
+    succeeds(*plain)
+    (tmp_path / "x" / "notes.txt").write_text("mine")
+    assert "--resume or --overwrite" in refused(*plain)
+    assert "epochs = 2, now it is 3" in refused(*plain, "--resume", "--epochs", 3)
+    assert "tau = 0.2, now it is 0.5" in refused(*plain, "--resume", "--tau", 0.5)
+    succeeds(*plain, "--overwrite", "--epochs", 3)
+    assert len((tmp_path / "x" / "metrics.jsonl").read_text().splitlines()) == 3
+    assert (tmp_path / "x" / "notes.txt").read_text() == "mine"
+
+
+def test_overwriting_a_folder_that_is_no_run_removes_nothing(refused, tmp_path):
+    for name in ("model/weights", "seed-corpus/text"):
+        (tmp_path / name).parent.mkdir()
+        (tmp_path / name).write_text("precious")
+    assert "not a run's" in refused("train", "--out", tmp_path, "--overwrite")
+    assert (tmp_path / "model" / "weights").exists()
+    assert (tmp_path / "seed-corpus" / "text").exists()
+
+
+def test_zero_epochs_give_the_untrained_encoder(succeeds, tmp_path):
+    given = ("--epochs", 0, "--seeds", 1, "--jobs", 1, "--out", tmp_path, "--json")
+    found = json.loads(succeeds("train", *given))
+    assert found["weights"] == [None]
+    assert found["accuracy"]["mean"] > 0.5
+    assert (tmp_path / "metrics.jsonl").read_text() == ""
+    assert (tmp_path / "report.html").exists()
+
+
+def test_graphs_without_labels_are_trained_and_not_judged(succeeds, tmp_path):
+    folder = tmp_path / "my graphs"
+    folder.mkdir()
+    for i in range(5):
+        nx.write_graphml(nx.gnp_random_graph(6, 0.5, seed=i), folder / f"g {i}.graphml")
+    text = succeeds("train", folder, *QUICK, "--out", tmp_path / "x")
+    assert re.search(r"accuracy +│ not judged", text)
+    assert "on my graphs" in text
+    with np.load(tmp_path / "x" / "embeddings.npz") as arrays:
+        assert set(arrays) == {"Z", "names"}
+        assert arrays["names"].tolist() == [f"g {i}" for i in range(5)]
+    assert "coloured by class" not in (tmp_path / "x" / "report.html").read_text()
+    again = succeeds("train", folder, *QUICK, "--out", tmp_path / "x", "--resume")
+    assert again == text
+
+
+def test_a_run_has_a_name_of_its_own_if_none_is_given(succeeds, tmp_path, monkeypatch, tu_set):
+    monkeypatch.chdir(tmp_path)
+    tu_set()
+    succeeds("train", "./mine.zip", *QUICK, "--no-evaluate")
+    assert (tmp_path / "runs" / "MINE-GraphCL-none" / "result.json").exists()
+
+
+def test_the_same_command_gives_the_same_bits(succeeds, tmp_path):
+    for name in ("a", "b"):
+        given = (*QUICK, "--hardness", "augcl", "--no-evaluate")
+        succeeds("train", *given, "--out", tmp_path / name)
+    contents = [np.load(tmp_path / name / "embeddings.npz")["Z"] for name in ("a", "b")]
+    assert np.array_equal(*contents)
+
+
+def test_features_are_used_and_remembered(succeeds, tmp_path):
+    given = (*QUICK, "--no-evaluate", "--features", "degree")
+    succeeds("train", *given, "--out", tmp_path / "x")
+    assert load_model(tmp_path / "x" / "model").n_features_in_ == 65
+    succeeds("embed", tmp_path / "x", "MUTAG", "--out", tmp_path / "z.npz")
+    expected = np.load(tmp_path / "x" / "embeddings.npz")["Z"]
+    assert np.array_equal(np.load(tmp_path / "z.npz")["Z"], expected)
+    assert load("MUTAG").num_features == 7
