@@ -8,11 +8,15 @@ from pathlib import Path
 
 import pytest
 import torch
+from hypothesis import settings
 
 from augcl.data import GraphSet, load
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # the benchmarks are an oracle too
+
+settings.register_profile("no deadline", deadline=None)  # a busy machine is no failure
+settings.load_profile("no deadline")
 
 
 @pytest.fixture(scope="session", autouse=True)
