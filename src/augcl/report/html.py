@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
@@ -43,23 +43,23 @@ def write_report(run: Path) -> Path:
         warnings=_warnings(result),
         facts=_facts(result),
         figures=_figures(metrics, run),
-        settings=json.dumps(result["settings"], indent=1),
+        settings=json.dumps(
+            {**result["settings"], "hardness": result["hardness_settings"]}, indent=1
+        ),
+        versions=", ".join(f"{name} {number}" for name, number in result["versions"].items()),
     )
     write_text(run / "report.html", text)
     return run / "report.html"
 
 
 def _warnings(result: dict[str, Any]) -> list[str]:
-    dead = [
-        s
-        for s, w in zip(result["seeds"], result["weights"], strict=True)
-        if w and not w["fit_alive"]
-    ]
+    pairs = zip(result["seeds"], result["weights"], strict=True)
+    dead = [str(seed) for seed, weights in pairs if weights and not weights["fit_alive"]]
     if not dead:
         return []
     return [
-        f"The uncertainty model collapsed for seeds {dead}: all weights are almost 1 there, and "
-        "the weighted loss is the plain one."
+        f"The uncertainty model collapsed for seed{'s' * (len(dead) > 1)} {', '.join(dead)}: all "
+        "weights are almost 1 there, and the weighted loss is the plain one."
     ]
 
 
@@ -72,7 +72,6 @@ def _facts(result: dict[str, Any]) -> list[tuple[str, str]]:
         runs = ", ".join(f"{100 * r:.2f}" for r in result["accuracy"]["runs"])
         facts.append(("accuracy of each seed (%)", runs))
     facts += [(f"seconds of {k}", f"{v:.1f}") for k, v in result["seconds"].items()]
-    facts += [(f"version of {k}", v) for k, v in result["versions"].items()]
     return facts
 
 
@@ -80,7 +79,11 @@ def _figures(metrics: Metrics, run: Path) -> list[Figure]:
     figures = []
     if metrics:
         text = "Mean over the batches of each epoch; one line a seed."
-        html = _curves(metrics, lambda m: m["loss"], "loss")
+        fits = sorted({m["epoch"] for m in metrics if "hardness" in m})
+        if fits:
+            text += " From the dotted line on the negatives are weighted, which makes it another"
+            text += " loss: its jump there is no progress."
+        html = _curves(metrics, lambda m: m["loss"], "loss", mark=fits[:1])
         figures.append(Figure("Loss", text, html))
     if any("weight_std" in m for m in metrics):
         text = (
@@ -114,14 +117,24 @@ def _class_gap(metrics: dict[str, Any]) -> float:
     return float(true - false)
 
 
-def _curves(metrics: Metrics, value: Callable[[dict[str, Any]], Any], label: str) -> str:
+def _curves(
+    metrics: Metrics,
+    value: Callable[[dict[str, Any]], Any],
+    label: str,
+    mark: Sequence[int] = (),
+) -> str:
     figure = go.Figure()
     for seed in sorted({m["seed"] for m in metrics}):
         points = [(m["epoch"], value(m)) for m in metrics if m["seed"] == seed]
         points = [(x, y) for x, y in points if y is not None and np.isfinite(y)]
         figure.add_scatter(
-            x=[x for x, _ in points], y=[y for _, y in points], name=f"seed {seed}", mode="lines"
+            x=[x for x, _ in points],
+            y=[y for _, y in points],
+            name=f"seed {seed}",
+            mode="lines+markers" if len(points) < 10 else "lines",
         )
+    for epoch in mark:
+        figure.add_vline(x=epoch, line={"dash": "dot", "color": "#888"})
     figure.update_layout(xaxis_title="epoch", yaxis_title=label)
     return _html(figure)
 
@@ -132,13 +145,19 @@ def _scatter(Z: Any, y: Any) -> str:
     _, _, axes = np.linalg.svd(centred, full_matrices=False)
     plane = centred @ axes[:2].T
     figure = go.Figure()
+    numbers = np.arange(len(plane))
     classes = [None] if y is None else list(np.unique(y))
     for label in classes:
         rows = slice(None) if label is None else y == label
         second = plane[rows, 1] if plane.shape[1] > 1 else np.zeros(len(plane[rows]))
         name = "graphs" if label is None else f"class {label}"
         figure.add_scatter(
-            x=plane[rows, 0], y=second, mode="markers", name=name, marker={"size": 6}
+            x=plane[rows, 0],
+            y=second,
+            mode="markers",
+            name=name,
+            marker={"size": 6, "opacity": 0.7},
+            text=[f"graph {i}" for i in numbers[rows]],
         )
     figure.update_layout(xaxis_title="component 1", yaxis_title="component 2")
     return _html(figure)
@@ -146,5 +165,6 @@ def _scatter(Z: Any, y: Any) -> str:
 
 def _html(figure: Any) -> str:
     figure.update_layout(template="plotly_white", height=420, margin={"t": 20})
-    html: str = figure.to_html(full_html=False, include_plotlyjs=False)
+    config = {"displaylogo": False, "responsive": True}
+    html: str = figure.to_html(full_html=False, include_plotlyjs=False, config=config)
     return html

@@ -1,0 +1,88 @@
+import warnings
+
+import numpy as np
+import pytest
+import torch
+
+from augcl import InputError
+from augcl.experiments.run import Spec, check, preset_augmentation, run, weight_summary
+from augcl.experiments.seeds import Place, percent, run_seeds, summarise
+from augcl.hardness import Vitals
+
+
+@pytest.fixture(scope="module")
+def outcome():
+    return run(Spec("MUTAG", epochs=2, hardness="none"), 3, progress=False)
+
+
+def test_a_record_tells_what_was_done_and_what_came_out(outcome):
+    record = outcome.record
+    assert record["seed"] == record["settings"]["random_state"] == 3
+    assert record["spec"]["epochs"] == record["settings"]["epochs"] == 2
+    assert record["labelled"]
+    assert len(record["accuracy"]["folds"]) == 10
+    assert record["accuracy"]["mean"] == pytest.approx(np.mean(record["accuracy"]["folds"]))
+    assert record["weights"] is None
+    assert record["final_loss"] == outcome.model.history_[-1]["loss"]
+    assert record["seconds"]["training"] == sum(m["seconds"] for m in outcome.model.history_)
+
+
+def test_the_result_is_the_mean_over_seeds(outcome):
+    records = []
+    for seed, mean in enumerate((0.8, 0.9)):
+        accuracy = {"mean": mean, "protocol": "p", "split_hash": str(seed)}
+        records.append({**outcome.record, "seed": seed, "accuracy": accuracy})
+    found = summarise(Spec("MUTAG"), records)
+    assert found["accuracy"]["mean"] == pytest.approx(0.85)
+    assert found["accuracy"]["std"] == pytest.approx(0.05)
+    assert found["accuracy"]["split_hashes"] == ["0", "1"]
+    assert found["seconds"]["training"] == 2 * outcome.record["seconds"]["training"]
+    assert percent(found["accuracy"]) == "85.00 ± 5.00 %"
+
+
+def test_weights_are_summed_up_by_the_last_fit_and_the_last_epoch():
+    history = [
+        {"loss": 1.0},
+        {"loss": 1.0, "hardness": {"alive": False}, "weight_std": 0.0},
+        {"loss": 1.0, "hardness": {"alive": True}, "weight_std": 0.5},
+        {"loss": 1.0, "weight_std": 0.7},
+    ]
+    assert weight_summary(history) == {"fit_alive": True, "weight_std": 0.7}
+    assert weight_summary(history[:1]) is None
+    assert weight_summary([]) is None
+
+
+def test_sets_take_the_recommended_augmentation(mutag):
+    assert preset_augmentation(mutag) == "random2"
+    spec = Spec("MUTAG", augmentation="subgraph")
+    assert spec.estimator(mutag, 0).augmentation == "subgraph"
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"method": "GraphGL"}, "did you mean GraphCL"),
+        ({"hardness": "augclx"}, "did you mean augcl"),
+        ({"recipe": "paperr"}, "did you mean paper"),
+        ({"options": {"tau": 0.0}}, "tau is 0.0"),
+    ],
+)
+def test_a_wrong_setting_is_found_before_any_work(mutag, changes, message):
+    with pytest.raises(InputError, match=message):
+        check(Spec("MUTAG", **changes), mutag)
+
+
+def test_labels_that_cannot_be_judged_are_found_before_any_work(mutag):
+    few = mutag.select(torch.arange(12))
+    with pytest.raises(InputError, match="add --no-evaluate"):
+        check(Spec("MUTAG"), few)
+    check(Spec("MUTAG"), few, judge=False)
+
+
+def test_a_collapse_is_told_and_kept(tmp_path, monkeypatch):
+    monkeypatch.setattr(Vitals, "alive", False)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        result = run_seeds(Spec("MUTAG", epochs=2), 1, Place(tmp_path, judge=False))
+    assert any("the uncertainty model collapsed" in str(w.message) for w in told)
+    assert [w["fit_alive"] for w in result["weights"]] == [False]
