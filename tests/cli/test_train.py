@@ -131,12 +131,19 @@ def test_a_run_is_replaced_only_if_asked_to(succeeds, refused, tmp_path):
 
 
 def test_overwriting_a_folder_that_is_no_run_removes_nothing(refused, tmp_path):
-    for name in ("model/weights", "seed-corpus/text"):
+    for name in ("model/weights", "seed-corpus/text", "seed-1/tomato"):
         (tmp_path / name).parent.mkdir()
         (tmp_path / name).write_text("precious")
     assert "not a run's" in refused("train", "--out", tmp_path, "--overwrite")
     assert (tmp_path / "model" / "weights").exists()
     assert (tmp_path / "seed-corpus" / "text").exists()
+    assert (tmp_path / "seed-1" / "tomato").exists()
+
+
+def test_overwriting_a_run_that_was_killed_at_once_begins_anew(succeeds, tmp_path):
+    (tmp_path / "seed-0").mkdir()
+    (tmp_path / "seed-0" / ".metrics.jsonl.k1ll.tmp").touch()
+    succeeds("train", *QUICK, "--no-evaluate", "--out", tmp_path, "--overwrite")
 
 
 def test_zero_epochs_give_the_untrained_encoder(succeeds, tmp_path):

@@ -85,13 +85,22 @@ def percent(accuracy: dict[str, Any]) -> str:
 
 def clear_run(out: Path) -> None:
     """Remove what an earlier run left in its folder, and nothing else."""
-    seeds = [p for p in out.glob("seed-*") if (p / "metrics.jsonl").exists()]
+    seeds = [path for path in out.glob("seed-*") if _is_seed_folder(path)]
     if not seeds:
         raise InputError(f"{out} holds files that are not a run's: choose another --out")
-    for path in (*seeds, out / "model"):
+    models = [out / "model"] if (out / "model").exists() else []  # an unfinished run has none
+    for path in (*seeds, *models):
         shutil.rmtree(path)
     for name in (RESULT, "metrics.jsonl", "embeddings.npz", "report.html"):
         (out / name).unlink(missing_ok=True)
+
+
+def _is_seed_folder(path: Path) -> bool:
+    """Whether we made it: called seed-3, and nothing in it that we would not write."""
+    ours = {"metrics.jsonl", "checkpoint.safetensors", RECORD, "model", "embeddings.npz"}
+    return path.name.removeprefix("seed-").isdigit() and all(
+        file.name in ours or file.suffix == ".tmp" for file in path.iterdir()
+    )
 
 
 def summarise(spec: Spec, records: list[dict[str, Any]]) -> dict[str, Any]:

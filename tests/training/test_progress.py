@@ -1,0 +1,32 @@
+import io
+import sys
+
+from augcl.training.progress import print_warning, progress_bar
+
+
+def test_a_bar_tells_a_person_what_is_done_and_how_it_goes(monkeypatch):
+    screen = io.StringIO()
+    monkeypatch.setattr(sys, "stderr", screen)
+    monkeypatch.setenv("FORCE_COLOR", "1")  # rich takes that for a terminal
+    with progress_bar("GraphCL on MUTAG", 40) as report:
+        report(7, "loss 3.1416")
+    for part in ("GraphCL on MUTAG", "7/40", "loss 3.1416", "left"):
+        assert part in screen.getvalue()
+
+
+def test_a_bar_can_be_switched_off(monkeypatch, capsys):
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    with progress_bar("GraphCL on MUTAG", 40, show=False) as report:
+        report(7)
+    assert capsys.readouterr() == ("", "")
+
+
+def test_a_bar_is_silent_in_a_file(capsys):
+    with progress_bar("GraphCL on MUTAG", 40) as report:
+        report(7)
+    assert capsys.readouterr() == ("", "")
+
+
+def test_a_warning_is_one_line_without_our_source(capsys):
+    print_warning(UserWarning("all weights are 1"), UserWarning, "/some/file.py", 7)
+    assert capsys.readouterr().err == "augcl: warning: all weights are 1\n"
