@@ -80,7 +80,7 @@ def refused() -> Callable[..., str]:
 def run(tmp_path_factory, succeeds) -> Path:
     """The folder of a finished run; tests only read it."""
     folder = tmp_path_factory.mktemp("runs") / "first"
-    succeeds("train", "MUTAG", "--epochs", 4, "--seeds", 2, "--jobs", 1, "--out", folder)
+    succeeds("train", "MUTAG", "--epochs", 2, "--seeds", 2, "--jobs", 1, "--out", folder)
     return folder
 
 

@@ -98,6 +98,7 @@ def test_labels_that_cannot_be_judged_are_told_before_training(refused, out, tu_
         ("--lr", "0", "greater than"),
         ("--lr", "inf", "finite"),
         ("--tau", "0", "greater than"),
+        ("--tau", "inf", "less than"),
         ("--batch-size", "1", "greater than or equal to 2"),
         ("--hardness", "augclx", "did you mean augcl"),
         ("--recipe", "autors", "did you mean authors"),

@@ -6,6 +6,8 @@ import pyarrow.csv
 import pyarrow.parquet
 import pytest
 
+from augcl.experiments.embedding_file import read_embeddings
+
 
 def table(path):
     return (pyarrow.csv.read_csv if path.suffix == ".csv" else pyarrow.parquet.read_table)(path)
@@ -27,6 +29,16 @@ def test_tables_hold_the_same_numbers(run, succeeds, tmp_path, ending):
     assert found.column_names == ["name", "label", *(f"z{i}" for i in range(96))]
     Z = np.column_stack([found[f"z{i}"].to_numpy() for i in range(96)]).astype(np.float32)
     assert np.array_equal(Z, np.load(run / "embeddings.npz")["Z"])
+
+
+def test_every_kind_of_file_is_read_back_to_the_last_bit(run, succeeds, tmp_path):
+    expected = np.load(run / "embeddings.npz")
+    for name in ("z.npz", "z.csv", "z.parquet"):
+        succeeds("embed", run, "MUTAG", "--out", tmp_path / name)
+        found = read_embeddings(tmp_path / name)
+        assert found.Z.dtype == np.float32
+        assert np.array_equal(found.Z, expected["Z"])
+        assert np.array_equal(found.y, expected["y"])
 
 
 def test_every_kind_of_file_is_judged_alike(run, succeeds, tmp_path):

@@ -72,7 +72,7 @@ def test_two_workers_find_graphs_at_a_relative_path_with_spaces(succeeds, tmp_pa
     grakel = pytest.importorskip("grakel")
     folder = tmp_path / "my data" / "MUTAG"
     shutil.copytree(Path(grakel.__file__).parent / "tests" / "data" / "MUTAG", folder)
-    given = ("--epochs", 2, "--seeds", 2, "--hardness", "none", "--json")
+    given = ("--epochs", 1, "--seeds", 2, "--hardness", "none", "--json")
     process = start(
         "train", "my data/MUTAG", *given, "--jobs", 2, "--out", "my runs/x", cwd=tmp_path
     )

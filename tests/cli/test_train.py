@@ -21,7 +21,7 @@ def test_the_result_says_what_was_done_and_what_came_out(result):
         "GraphCL",
         "augcl",
     )
-    assert result["settings"]["epochs"] == 4
+    assert result["settings"]["epochs"] == 2
     assert result["settings"]["augmentation"] == "random2"
     assert result["hardness_settings"]["params"]["reward"] > 1
     assert result["seeds"] == [0, 1]
@@ -57,11 +57,9 @@ def test_the_folder_holds_what_is_promised_and_nothing_half_written(run):
 
 def test_metrics_have_one_line_for_each_seed_and_epoch(run):
     lines = [json.loads(line) for line in (run / "metrics.jsonl").read_text().splitlines()]
-    assert [(m["seed"], m["epoch"]) for m in lines] == [
-        (s, e) for s in (0, 1) for e in (1, 2, 3, 4)
-    ]
+    assert [(m["seed"], m["epoch"]) for m in lines] == [(0, 1), (0, 2), (1, 1), (1, 2)]
     assert all(np.isfinite(m["loss"]) and m["seconds"] > 0 for m in lines)
-    assert ["weight_std" in m for m in lines] == [False, False, True, True] * 2
+    assert ["weight_std" in m for m in lines] == [False, True] * 2
 
 
 def test_embeddings_are_those_of_the_model_of_seed_0(run, mutag):
@@ -91,7 +89,7 @@ def test_the_table_shows_the_accuracy_and_the_place(succeeds, tmp_path):
 
 def test_resuming_a_finished_run_trains_nothing_and_gives_the_same(run, result, augcl, monkeypatch):
     monkeypatch.setattr("augcl.experiments.seeds.run", None)
-    answer = augcl("train", "--epochs", 4, "--seeds", 2, "--out", run, "--resume", "--json")
+    answer = augcl("train", "--epochs", 2, "--seeds", 2, "--out", run, "--resume", "--json")
     assert (answer.code, answer.err) == (0, "")
     assert json.loads(answer.out) == result
 
@@ -180,7 +178,7 @@ def test_a_run_has_a_name_of_its_own_if_none_is_given(succeeds, tmp_path, monkey
 
 def test_the_same_command_gives_the_same_bits(succeeds, tmp_path):
     for name in ("a", "b"):
-        given = (*QUICK, "--hardness", "augcl", "--no-evaluate")
+        given = (*QUICK, "--epochs", 1, "--hardness", "augcl", "--no-evaluate")
         succeeds("train", *given, "--out", tmp_path / name)
     contents = [np.load(tmp_path / name / "embeddings.npz")["Z"] for name in ("a", "b")]
     assert np.array_equal(*contents)

@@ -79,7 +79,9 @@ def test_labels_that_cannot_be_judged_are_found_before_any_work(mutag):
     check(Spec("MUTAG"), few, judge=False)
 
 
-def test_a_collapse_is_told_and_kept(tmp_path, monkeypatch):
+def test_a_collapse_is_told_and_kept(mutag, tmp_path, monkeypatch):
+    few = mutag.select(torch.arange(30))
+    monkeypatch.setattr("augcl.experiments.run.load", lambda *_, **__: few)
     monkeypatch.setattr(Vitals, "alive", False)
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")

@@ -28,7 +28,7 @@ AIMS = ("half a checkpoint", "line", "rename", "fit", "half a checkpoint", "line
 MOST = 30  # kills at random; each waits longer on average than the one before
 
 
-def train(folder: Path) -> None:
+def train(graphs: augcl.GraphSet, folder: Path) -> None:
     hardness = augcl.AffinityUncertainty(passes=3)
     model = augcl.GraphCL(hardness=hardness, epochs=12, warmup=4, random_state=3, progress=False)
     model.fit(graphs, folder=folder, resume=True)
@@ -68,11 +68,11 @@ def aim(at: str) -> None:
         augcl.hardness.affinity.train_network = then_die(augcl.hardness.affinity.train_network)
 
 
-def child(folder: Path, at: str = "") -> int:
+def child(graphs: augcl.GraphSet, folder: Path, at: str = "") -> int:
     pid = os.fork()
     if pid == 0:
         aim(at)
-        train(folder)
+        train(graphs, folder)
         os._exit(0)
     return pid
 
@@ -84,32 +84,36 @@ def epochs_done(folder: Path) -> int:
     return len(augcl.training.loop.Snapshot.read(file).facts["history"])
 
 
-torch.set_num_threads(1)
-make_fabric("cpu")  # slow to import, and children need it
-graphs = augcl.load("MUTAG")
-place = Path(sys.argv[1])
+def main(place: Path) -> None:
+    torch.set_num_threads(1)
+    make_fabric("cpu")  # slow to import, and children need it
+    graphs = augcl.load("MUTAG")
 
-started = time.monotonic()
-os.waitpid(child(place / "calm"), 0)
-calm_seconds = time.monotonic() - started
+    started = time.monotonic()
+    os.waitpid(child(graphs, place / "calm"), 0)
+    calm_seconds = time.monotonic() - started
 
-aimed = []
-for at in AIMS:
-    _, status = os.waitpid(child(place / "aimed", at), 0)
-    assert os.WIFSIGNALED(status), at
-    assert os.WTERMSIG(status) == signal.SIGKILL
-    aimed.append(epochs_done(place / "aimed"))
-os.waitpid(child(place / "aimed"), 0)
+    aimed = []
+    for at in AIMS:
+        _, status = os.waitpid(child(graphs, place / "aimed", at), 0)
+        assert os.WIFSIGNALED(status), at
+        assert os.WTERMSIG(status) == signal.SIGKILL
+        aimed.append(epochs_done(place / "aimed"))
+    os.waitpid(child(graphs, place / "aimed"), 0)
 
-random_kills = []
-for number in range(MOST):
-    pid = child(place / "random")
-    time.sleep(random.uniform(0, 0.3 + number / 10) * calm_seconds)
-    os.kill(pid, signal.SIGKILL)
-    _, status = os.waitpid(pid, 0)
-    if not os.WIFSIGNALED(status):
-        break
-    random_kills.append(epochs_done(place / "random"))
-else:
-    os.waitpid(child(place / "random"), 0)
-print(json.dumps({"aimed": aimed, "random": random_kills}))
+    at_random = []
+    for number in range(MOST):
+        pid = child(graphs, place / "random")
+        time.sleep(random.uniform(0, 0.3 + number / 10) * calm_seconds)
+        os.kill(pid, signal.SIGKILL)
+        _, status = os.waitpid(pid, 0)
+        if not os.WIFSIGNALED(status):
+            break
+        at_random.append(epochs_done(place / "random"))
+    else:
+        os.waitpid(child(graphs, place / "random"), 0)
+    print(json.dumps({"aimed": aimed, "random": at_random}))
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

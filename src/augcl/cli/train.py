@@ -47,7 +47,7 @@ def train(
     ] = None,
     batch_size: Annotated[int, typer.Option(min=2, help="Graphs in a batch.")] = 128,
     lr: Annotated[float, typer.Option(min=1e-9, help="Learning rate.")] = 0.01,
-    tau: Annotated[float, typer.Option(min=1e-3, help="Temperature of the loss.")] = 0.2,
+    tau: Annotated[float, typer.Option(min=1e-3, max=1e3, help="Temperature of the loss.")] = 0.2,
     data_dir: Annotated[
         str | None, typer.Option(help="Where names are looked for first; then $AUGCL_DATA.")
     ] = None,

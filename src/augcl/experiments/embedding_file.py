@@ -84,6 +84,8 @@ def read_embeddings(path: Path) -> Embeddings:
 def _checked(path: Path, Z: NDArray[Any], y: NDArray[Any] | None) -> Embeddings:
     if Z.dtype.kind not in "fiu":
         raise InputError(f"{path}: the embeddings are not all numbers")
+    # A float32 written as text is shorter than what it stands for: only as float32 it is the same.
+    Z = Z.astype(np.float32) if path.suffix == ".csv" else Z
     if y is not None and y.dtype.kind in "OU" and not all(map(bool, y)):
         row = next(i for i, label in enumerate(y) if not label)
         raise InputError(f"{path}: entry {row + 1} has no label; give every entry one, or none")
