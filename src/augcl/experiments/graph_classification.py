@@ -27,6 +27,7 @@ ROWS: dict[str, dict[str, Any]] = {
     "GraphCL-20": {"hardness": "none", "epochs": 20},
     "GraphCL-40": {"hardness": "none", "epochs": 40},
     "AUGCL": {"hardness": "augcl"},
+    "AUGCL-full": {"hardness": "augcl", "hardness_options": {"temper": 1.0}},
     "AUGCL-authors": {"hardness": "augcl", "recipe": "authors"},
     "AUGCL-paper": {"hardness": "augcl", "recipe": "paper"},
 }

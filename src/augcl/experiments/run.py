@@ -20,7 +20,9 @@ from augcl.data import GraphSet, load
 from augcl.errors import InputError, one_of
 from augcl.evaluation import evaluate
 from augcl.evaluation.svm import check_classes
+from augcl.hardness import Hardness, named_hardness
 from augcl.methods import METHODS
+from augcl.methods.recipes import get_recipe
 from augcl.training.estimator import GraphEstimator
 from augcl.training.loop import make_fabric
 
@@ -29,7 +31,8 @@ from augcl.training.loop import make_fabric
 class Spec:
     """Everything that decides a result, except the seed.
 
-    `options` are further parameters of the method, for instance ``{"tau": 0.5}``.
+    `options` are further parameters of the method, for instance ``{"tau": 0.5}``, and
+    `hardness_options` those of the hardness, over what the recipe says.
     """
 
     dataset: str
@@ -40,12 +43,17 @@ class Spec:
     features: str = "auto"
     augmentation: str | None = None
     options: dict[str, Any] = field(default_factory=dict)
+    hardness_options: dict[str, Any] = field(default_factory=dict)
 
     def estimator(self, graphs: GraphSet, seed: int, **more: Any) -> GraphEstimator:
         """The method with these settings."""
         kind = METHODS[one_of(self.method, METHODS, "method")]
+        hardness: Hardness | str = self.hardness
+        if self.hardness_options:
+            settings = {**get_recipe(self.recipe).hardness, **self.hardness_options}
+            hardness = named_hardness(self.hardness, settings)
         settings = {
-            "hardness": self.hardness,
+            "hardness": hardness,
             "recipe": self.recipe,
             "epochs": self.epochs,
             "augmentation": self.augmentation or preset_augmentation(graphs),

@@ -49,7 +49,9 @@ class AffinityUncertainty(Hardness):
         Weights have mean 1 in each row, or over all pairs of the fit (α = 1/μ); a number k
         means α = 1/(μ + kδ), with μ and δ the mean and standard deviation of u.
     temper : float
-        Weights are w to this power, renormalised: 1 as published, 0 is uniform.
+        Weights are w to this power, renormalised: 1 as published, 0 is uniform. The default is
+        mild, because at full strength the weights of a living model cost accuracy; it was chosen
+        on ``digits``, which is in no table of the paper.
     refresh : int, optional
         Methods fit anew every so many epochs; as published, never.
     normalize, affinity_input : bool
@@ -95,7 +97,7 @@ class AffinityUncertainty(Hardness):
         estimator: str = "gamblers",
         reward: float = 1.9,
         alpha: str | float = "row",
-        temper: float = 1.0,
+        temper: float = 0.25,
         refresh: int | None = None,
         normalize: bool = True,
         affinity_input: bool = True,

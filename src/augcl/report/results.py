@@ -21,10 +21,12 @@ LABELS = {
     "untrained": "untrained encoder (floor)",
     "GraphCL-20": "GraphCL, 20 epochs",
     "GraphCL-40": "GraphCL, 40 epochs",
-    "AUGCL": "AUGCL, default, 20 + 20",
+    "AUGCL": "AUGCL, default (temper 0.25), 20 + 20",
+    "AUGCL-full": "AUGCL, weights at full strength (temper 1), 20 + 20",
     "AUGCL-authors": "AUGCL, recipe authors, 20 + 20",
     "AUGCL-paper": "AUGCL, recipe paper, 10 + 30",
 }
+WEIGHTED = [row for row in LABELS if row.startswith("AUGCL")]
 
 INTRODUCTION = """\
 # Results
@@ -97,13 +99,10 @@ def differences(results: Results, suffix: str = "") -> str:
     rows = []
     for dataset in DATASETS:
         base = f"GraphCL-40{suffix}"
-        cells = [
-            results.difference(dataset, row + suffix, base)
-            for row in ("AUGCL", "AUGCL-authors", "AUGCL-paper")
-        ]
+        cells = [results.difference(dataset, row + suffix, base) for row in WEIGHTED]
         if any(cells):
             rows.append([dataset, *cells])
-    return table(["", "default", "recipe authors", "recipe paper"], rows)
+    return table(["", *(LABELS[row].removeprefix("AUGCL, ") for row in WEIGHTED)], rows)
 
 
 def published_gap(results: Results) -> str:
@@ -157,13 +156,13 @@ def collapses(results: Results) -> str:
     rows = []
     for dataset in DATASETS:
         cells = []
-        for row in ("AUGCL", "AUGCL-authors", "AUGCL-paper"):
+        for row in WEIGHTED:
             weights = [record["weights"] for record in results.records(dataset, row)]
             alive = [w for w in weights if w and w["fit_alive"]]
             cells.append(f"{len(alive)} of {len(weights)}" if weights else "")
         if any(cells):
             rows.append([dataset, *cells])
-    return table(["", "default", "recipe authors", "recipe paper"], rows)
+    return table(["", *(LABELS[row].removeprefix("AUGCL, ") for row in WEIGHTED)], rows)
 
 
 def seconds(results: Results) -> str:

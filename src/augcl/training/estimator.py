@@ -94,12 +94,12 @@ class GraphEstimator(TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc
         if self.random_state is None:
             generator.seed()
         else:
-            generator.manual_seed(self.random_state)
+            generator.manual_seed(int(self.random_state))
         self.n_features_in_, self.columns_ = graphs.num_features, graphs.columns
         network = self._build(graphs.num_features, generator).to(fabric.device)
         optimizer = torch.optim.Adam(network.parameters(), lr=self.lr)
         self.network_, optimizer = fabric.setup(network, optimizer)
-        batches = fixed_batches(graphs, self.batch_size, generator)
+        batches = fixed_batches(graphs, int(self.batch_size), generator)
         run = Run(network, optimizer, generator, self._learned, self._load_learned)
         settings = None if folder is None else {**self.settings(), "data": fingerprint(graphs)}
         train(
