@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -13,7 +12,6 @@ from hypothesis import settings
 from augcl.data import GraphSet, load
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # the benchmarks are an oracle too
 
 settings.register_profile("no deadline", deadline=None)  # a busy machine is no failure
 settings.load_profile("no deadline")

@@ -28,7 +28,7 @@ from augcl.views import named_view
 
 ESTIMATORS = ["gamblers", "softmax", "entropy", "distance"]
 ALPHAS = ["row", "global", 0.5, -1.0]
-QUICK = {"warmup": 1, "passes": 2, "restarts": 0}
+QUICK = {"temper": 1.0, "warmup": 1, "passes": 2, "restarts": 0}
 
 
 def generator(seed=0):
@@ -137,7 +137,7 @@ def test_similar_can_mean_the_group_of_the_positive():
     anchors, candidates = pair()
     candidates = candidates.roll(1, 0)  # now the positive is often among the dissimilar ones
     s = cosine(anchors, candidates)
-    groups = AffinityUncertainty(similar="positive")._groups(s).bool()
+    groups = AffinityUncertainty(similar="positive")._judge().groups(s).bool()
     assert groups.diagonal().all()
     larger = two_means(s)
     kept = larger.diagonal()
@@ -302,7 +302,7 @@ def test_weights_before_fit_are_refused():
         ({"alpha": "rows"}, "row, global"),
         ({"alpha": None}, "alpha is None: give 'row', 'global' or a number"),
         ({"alpha": float("nan")}, "alpha is nan"),
-        ({"lr": 0}, "learning rate must be above 0"),
+        ({"lr": 0}, "lr is 0: it must be above 0"),
         ({"optimizer": "lbfgs"}, "adam, sgd"),
         ({"reward": 1.0}, "reward is 1.0: .* above 1"),
         ({"pairs_per_pass": 0}, "pairs_per_pass is 0"),

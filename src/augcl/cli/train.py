@@ -48,6 +48,13 @@ def train(
     batch_size: Annotated[int, typer.Option(min=2, help="Graphs in a batch.")] = 128,
     lr: Annotated[float, typer.Option(min=1e-9, help="Learning rate.")] = 0.01,
     tau: Annotated[float, typer.Option(min=1e-3, max=1e3, help="Temperature of the loss.")] = 0.2,
+    reward: Annotated[
+        float | None, typer.Option(help="AUGCL: o of Deep Gamblers, 1.5 … 1.9 in the paper.")
+    ] = None,
+    temper: Annotated[
+        float | None,
+        typer.Option(help="AUGCL: power of the weights; 1 as published, 0 is plain GraphCL."),
+    ] = None,
     data_dir: Annotated[
         str | None, typer.Option(help="Where names are looked for first; then $AUGCL_DATA.")
     ] = None,
@@ -80,6 +87,10 @@ def train(
     from augcl.experiments.seeds import Place, clear_run, run_seeds
     from augcl.report.html import write_report
 
+    wanted = {"reward": reward, "temper": temper}
+    hardness_options = {name: value for name, value in wanted.items() if value is not None}
+    if hardness_options and hardness != "augcl":
+        raise InputError(f"--{next(iter(hardness_options))} is for --hardness augcl only")
     graphs = load(dataset, data_dir=data_dir, features=features)  # wrong input ends here
     spec = Spec(
         dataset=dataset,
@@ -90,6 +101,7 @@ def train(
         features=features,
         augmentation=augmentation,
         options={"batch_size": batch_size, "lr": lr, "tau": tau},
+        hardness_options=hardness_options,
     )
     check(spec, graphs, device=device, judge=evaluate)
     out = out or Path("runs") / f"{graphs.name}-{method}-{hardness}"

@@ -91,7 +91,8 @@ def evaluate(
     with bar:
         task = bar.add_task("evaluate", total=repeats * folds)
         table = cross_validate(X, labels, splits, jobs=jobs, on_fold=lambda: bar.advance(task))
-    return Score(protocol, tuple(tuple(run) for run in table), np.stack(splits))
+    name = protocol if folds == 10 else f"{protocol}, but {folds} folds"
+    return Score(name, tuple(tuple(run) for run in table), np.stack(splits))
 
 
 def _embeddings(Z: Any) -> Floats:

@@ -164,5 +164,5 @@ def _presets() -> dict[str, dict[str, str]]:
 
 
 def one_thread() -> None:
-    """For workers that share a machine: several threads each would only wait for one another."""
+    """Small graphs gain nothing from threads, and workers that share a machine lose by them."""
     torch.set_num_threads(1)

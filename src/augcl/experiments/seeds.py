@@ -135,8 +135,8 @@ def summarise(spec: Spec, records: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _one_seed(spec: Spec, seed: int, place: Place, shared: bool) -> dict[str, Any]:
+    one_thread()  # always, so that --jobs does not change the result
     if shared:
-        one_thread()
         warnings.showwarning = print_warning
     folder = place.seed_folder(seed)
     outcome = run(

@@ -13,14 +13,12 @@ from torch import Tensor
 
 from augcl.errors import InputError, one_of
 from augcl.hardness.base import Batches, Hardness
-from augcl.hardness.fitting import Pairs, train_network
+from augcl.hardness.fitting import train_network
+from augcl.hardness.judge import Judge
 from augcl.hardness.partition import PARTITIONS
 from augcl.hardness.uncertainty import PairNetwork, make_estimator
 from augcl.hardness.vitals import Vitals
-from augcl.ops.cosine import cosine, unit_rows
-
-EXCLUDED = -1e4
-"""log u of a candidate that the distance estimator leaves out."""
+from augcl.ops.cosine import cosine
 
 
 class CollapseWarning(UserWarning):
@@ -136,7 +134,7 @@ class AffinityUncertainty(Hardness):
         self, batches: Batches, *, generator: torch.Generator | None = None
     ) -> AffinityUncertainty:
         """Learn the uncertainty of pairs (anchors (N, D), candidates (N, D))."""
-        self._check()
+        self.check()
         if generator is None:
             generator = torch.Generator().manual_seed(int(self.random_state))
         if iter(batches) is batches:  # an iterator can be read once, and we read every pass
@@ -167,7 +165,7 @@ class AffinityUncertainty(Hardness):
         """(N, M) log w_ij; finite for finite embeddings."""
         if not self.fitted:
             raise NotFittedError("AffinityUncertainty has no weights yet: call fit first")
-        log_u = self.temper * self._judge(anchors, candidates, affinity)[0]
+        log_u = self.temper * self._judge().verdict(anchors, candidates, affinity)[0]
         if self.alpha == "row":
             return log_u - _log_mean(log_u, dim=1)
         shift = 0.0 if self.alpha == "global" else float(self.alpha)
@@ -203,7 +201,7 @@ class AffinityUncertainty(Hardness):
     def diagnose(self) -> dict[str, Any]:
         return self.vitals_.to_dict() if self.fitted else {}
 
-    def _check(self) -> None:
+    def check(self) -> None:
         one_of(self.partition, PARTITIONS, "partition")
         one_of(self.estimator, ("gamblers", "softmax", "entropy", "distance"), "estimator")
         one_of(self.similar, ("larger", "positive"), "similar group")
@@ -211,50 +209,26 @@ class AffinityUncertainty(Hardness):
             one_of(self.alpha, ("row", "global"), "alpha")
         elif not isinstance(self.alpha, Real) or not math.isfinite(self.alpha):
             raise InputError(f"alpha is {self.alpha!r}: give 'row', 'global' or a number")
-        if not self.lr > 0:
-            raise InputError(f"lr is {self.lr!r}: the learning rate must be above 0")
-        if not self.reward > 1:
-            raise InputError(f"reward is {self.reward}: Deep Gamblers needs a number above 1")
-        if self.pairs_per_pass is not None and self.pairs_per_pass < 1:
-            raise InputError(f"pairs_per_pass is {self.pairs_per_pass}: it must be 1 or more")
-        if not self.temper >= 0:
-            raise InputError(f"temper is {self.temper}: the power must be 0 or above")
-        least = {"warmup": 0, "passes": 0, "restarts": 0, "hidden": 1, "pair_batch": 1}
-        if self.refresh is not None:
-            least["refresh"] = 1
+        for name, low in {"lr": 0, "reward": 1}.items():
+            if not getattr(self, name) > low:
+                raise InputError(f"{name} is {getattr(self, name)!r}: it must be above {low}")
+        least = {"temper": 0, "warmup": 0, "passes": 0, "restarts": 0, "hidden": 1}
+        least |= {"pair_batch": 1, "pairs_per_pass": 1, "refresh": 1}
         for name, low in least.items():
-            if not getattr(self, name) >= low:
-                raise InputError(f"{name} is {getattr(self, name)}: it must be {low} or more")
+            value = getattr(self, name)
+            unset = value is None and name in ("pairs_per_pass", "refresh")
+            if not unset and not value >= low:
+                raise InputError(f"{name} is {value!r}: it must be {low} or more")
 
-    def _groups(self, affinity: Tensor) -> Tensor:
-        group = PARTITIONS[self.partition](affinity)
-        if self.similar == "positive":
-            group = group ^ ~group.diagonal()[:, None]
-        return group.long()
-
-    def _inputs(
-        self, anchors: Tensor, candidates: Tensor, affinity: Tensor
-    ) -> tuple[Tensor, Tensor, Tensor]:
-        if self.normalize:
-            anchors, candidates = unit_rows(anchors), unit_rows(candidates)
-        if not self.affinity_input:
-            return anchors.float(), candidates.float(), torch.zeros_like(affinity).float()
-        centred = affinity - affinity.mean(1, keepdim=True)
-        spread = centred.square().mean(1, keepdim=True).sqrt()
-        judged = centred / spread.clamp_min(1e-6)
-        return anchors.float(), candidates.float(), judged.float()
-
-    def _judge(
-        self, anchors: Tensor, candidates: Tensor, affinity: Tensor
-    ) -> tuple[Tensor, Tensor | None]:
-        """(N, M) log u, and the groups that the network would name."""
-        if self.network_ is None:
-            nearness = -(1 - affinity).clamp_min(1e-6).log()
-            return torch.where(self._groups(affinity) == 1, EXCLUDED, nearness), None
-        network = self.network_.to(affinity.device)  # a loaded one lies on the CPU
-        logits = network.blocked(*self._inputs(anchors, candidates, affinity))
-        estimator = make_estimator(self.estimator, self.reward)
-        return estimator.log_uncertainty(logits), logits[..., :2].argmax(-1)
+    def _judge(self) -> Judge:
+        return Judge(
+            self.partition,
+            self.similar,
+            self.normalize,
+            self.affinity_input,
+            None if self.estimator == "distance" else make_estimator(self.estimator, self.reward),
+            getattr(self, "network_", None),
+        )
 
     def _new_network(self, width: int, generator: torch.Generator) -> PairNetwork:
         classes = make_estimator(self.estimator, self.reward).classes
@@ -270,7 +244,7 @@ class AffinityUncertainty(Hardness):
             network,
             make_estimator(self.estimator, self.reward),
             batches,
-            self._prepare,
+            self._judge().pairs,
             warmup=warmup,
             passes=self.passes,
             optimizer=self.optimizer,
@@ -282,19 +256,14 @@ class AffinityUncertainty(Hardness):
         return network
 
     @torch.no_grad()
-    def _prepare(self, anchors: Tensor, candidates: Tensor) -> Pairs:
-        affinity = cosine(anchors, candidates)
-        return Pairs(*self._inputs(anchors, candidates, affinity), self._groups(affinity))
-
-    @torch.no_grad()
     def _take_stock(self, batches: Batches) -> None:
         """Mean and variation of u over all pairs, and the vital signs."""
-        log_us, vitals = [], []
+        judge, log_us, vitals = self._judge(), [], []
         for anchors, candidates in batches:
             affinity = cosine(anchors, candidates)
-            log_u, guess = self._judge(anchors, candidates, affinity)
+            log_u, guess = judge.verdict(anchors, candidates, affinity)
             log_us.append((self.temper * log_u).flatten())
-            vitals.append(Vitals.of_batch(log_u, self.temper, guess, self._groups(affinity)))
+            vitals.append(Vitals.of_batch(log_u, self.temper, guess, judge.groups(affinity)))
         every = torch.cat(log_us).double()
         self._log_mean = float(_log_mean(every, dim=0))
         log_second = float(_log_mean(2 * every, dim=0))

@@ -20,6 +20,9 @@ class Hardness(BaseEstimator):  # type: ignore[misc]
     contrastive method that uses it.
     """
 
+    def check(self) -> None:
+        """Raise `InputError` for settings that cannot be."""
+
     def fit(self, batches: Batches, *, generator: torch.Generator | None = None) -> Hardness:
         """Learn from pairs (anchors (N, D), candidates (M, D)); row i of both is one positive pair.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -120,8 +121,8 @@ class GraphCL(GraphEstimator):
         super()._start()
         recipe = get_recipe(self.recipe)
         one_of(self.pooling, ("sum", "mean"), "pooling")
-        if not self.tau > 0:
-            raise InputError(f"tau is {self.tau!r}: the temperature must be above 0")
+        if not 0 < self.tau < math.inf:
+            raise InputError(f"tau is {self.tau!r}: the temperature must be above 0 and finite")
         if self.warmup is not None and not 0 <= self.warmup <= self.epochs:
             raise InputError(f"warmup is {self.warmup}: it must lie between 0 and {self.epochs}")
         self._view = named_view(self.augmentation, growth=self.growth)
@@ -135,6 +136,7 @@ class GraphCL(GraphEstimator):
             self.hardness_: Hardness = clone(self.hardness)
         else:
             self.hardness_ = named_hardness(self.hardness or "none", recipe.hardness)
+        self.hardness_.check()
         self._monitor = Monitor(self.hardness_)
         self._weighted = False
 
