@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 import warnings
 from collections.abc import Callable
@@ -33,7 +34,9 @@ def main() -> int:
     )
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(ITEMS)}; all")
     parser.add_argument("--full", action="store_true", help="whole runs instead of scaled parts")
-    parser.add_argument("--threads", type=int, default=1, help="of torch, for both sides; 1")
+    parser.add_argument(
+        "--threads", type=int, default=os.cpu_count(), help="of torch, for both sides; all cores"
+    )
     arguments = parser.parse_args()
     torch.set_num_threads(arguments.threads)
     unknown = set(arguments.names) - set(ITEMS)

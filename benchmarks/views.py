@@ -13,12 +13,13 @@ from benchmarks.measure import Row, faster, in_turns
 
 
 def views(full: bool) -> list[Row]:
-    """Augment and batch 128 graphs of PROTEINS."""
+    """Augment and batch 128 graphs of PROTEINS, whose mode is random2; the others only tell."""
     batch = graphs("PROTEINS").select(range(128))
-    return [_one_mode(batch, mode) for mode in ("random2", "random3", "random4")]
+    targets = {"random2": 20, "random3": None, "random4": None}
+    return [_one_mode(batch, mode, target) for mode, target in targets.items()]
 
 
-def _one_mode(batch: GraphSet, mode: str) -> Row:
+def _one_mode(batch: GraphSet, mode: str, target: float | None) -> Row:
     single, rng = one_by_one(batch), np.random.default_rng(0)
     view, generator = named_view(mode), torch.Generator().manual_seed(0)
 
@@ -29,4 +30,4 @@ def _one_mode(batch: GraphSet, mode: str) -> Row:
         view(batch, generator)
 
     slow, fast = in_turns(graph_by_graph, at_once, repeats=15)
-    return faster(f"views of 128 PROTEINS graphs, {mode}", slow, fast, 20)
+    return faster(f"views of 128 PROTEINS graphs, {mode}", slow, fast, target)

@@ -106,7 +106,8 @@ def neighbour_sums(x: Tensor, edge_index: Tensor) -> Tensor:
 def gin(network: nn.Module, x: Tensor, edge_index: Tensor, *, training: bool) -> Tensor:
     """The layers of our GIN by gather and scatter, with batch norm written out."""
     outputs = []
-    for first, second, norm in zip(network.first, network.second, network.norm, strict=True):
+    for layer in network.layers:
+        first, second, norm = layer.first, layer.second, layer.norm
         x = x + torch.zeros_like(x).index_add(0, edge_index[1], x[edge_index[0]])
         x = torch.relu(x @ first.weight.t() + first.bias)
         x = torch.relu(x @ second.weight.t() + second.bias)

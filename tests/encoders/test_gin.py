@@ -5,7 +5,7 @@ import torch
 
 import references
 from augcl.encoders import GIN, ContrastiveNetwork, inputs, pool, projector
-from augcl.encoders.gin import _aggregate
+from augcl.encoders.gin import GINLayer
 from augcl.encoders.heads import glorot_linear
 from augcl.errors import InputError
 from augcl.ops.csr import Adjacency
@@ -29,7 +29,9 @@ def make_gin(in_features=3, **options):
 @pytest.mark.parametrize(("width", "layers"), [(8, 1), (8, 3), (2, 2)])
 def test_gin_is_gather_scatter_mlp_and_batch_norm(graphs, width, layers, training):
     network = make_gin(width=width, layers=layers).double()
-    for norm in network.norm:  # running averages and scales that are not 0 and 1
+    for norm in (
+        layer.norm for layer in network.layers
+    ):  # running averages and scales that are not 0 and 1
         for values in (norm.running_mean, norm.running_var, norm.weight.data, norm.bias.data):
             values.uniform_(0.5, 2, generator=generator())
     network.train(training)
@@ -43,9 +45,9 @@ def test_gin_with_the_textbook_weights_gives_the_textbook_embedding(mutag):
     batch = mutag.select(range(20))
     slow = textbook.Encoder(7, width=8, layers=2)
     fast = make_gin(7, width=8, layers=2)
-    for mlp, first, second in zip(slow.mlps, fast.first, fast.second, strict=True):
-        first.load_state_dict(mlp[0].state_dict())
-        second.load_state_dict(mlp[2].state_dict())
+    for mlp, layer in zip(slow.mlps, fast.layers, strict=True):
+        layer.first.load_state_dict(mlp[0].state_dict())
+        layer.second.load_state_dict(mlp[2].state_dict())
     network = ContrastiveNetwork(fast, slow.head)
     expected = slow.embed(batch.x, batch.edge_index, batch.graph_of_node)
     assert network.embed(batch).allclose(expected, atol=1e-3, rtol=1e-4)
@@ -55,14 +57,28 @@ def test_gin_with_the_textbook_weights_gives_the_textbook_embedding(mutag):
     assert network(*inputs(fast, batch)).allclose(slow(collated), atol=1e-3, rtol=1e-3)
 
 
-def test_transform_first_and_aggregate_first_agree(graphs):
-    adjacency = Adjacency.from_edges(graphs.edge_index, graphs.num_nodes)
-    for inputs_, outputs in ((3, 8), (8, 3), (4, 4)):
-        layer = glorot_linear(inputs_, outputs, generator()).double()
-        layer.bias.data.uniform_(-1, 1, generator=generator())
-        x = torch.randn(graphs.num_nodes, inputs_, dtype=torch.float64, generator=generator())
-        aggregate_first = layer(x + adjacency.sum_neighbours(x))
-        assert _aggregate(x, adjacency, layer).allclose(aggregate_first)
+@pytest.mark.parametrize("inputs_", [3, 4, 8], ids="{}→4".format)
+def test_the_fused_layer_has_the_values_gradients_and_averages_of_the_pieces(graphs, inputs_):
+    edges = torch.cat([graphs.edge_index, torch.tensor([[0, 2, 2], [1, 3, 3]])], dim=1)  # directed
+    adjacency = Adjacency.from_edges(edges, graphs.num_nodes)
+    layer = GINLayer(inputs_, 4, generator()).double()
+    for values in (layer.first.bias, layer.second.bias, layer.norm.weight, layer.norm.bias):
+        values.data.uniform_(0.5, 2, generator=generator())
+    pieces = copy.deepcopy(layer)
+    x = torch.randn(graphs.num_nodes, inputs_, dtype=torch.float64, generator=generator())
+    x, x_too = x.clone().requires_grad_(), x.clone().requires_grad_()
+    upstream = torch.randn(graphs.num_nodes, 4, dtype=torch.float64, generator=generator(1))
+    hidden = pieces.first(x_too + adjacency.sum_neighbours(x_too)).relu()
+    expected = pieces.norm(pieces.second(hidden).relu())
+    expected.backward(upstream)
+    out = layer(x, adjacency)
+    out.backward(upstream)
+    assert out.allclose(expected)
+    assert x.grad.allclose(x_too.grad)
+    for one, other in zip(layer.parameters(), pieces.parameters(), strict=True):
+        assert one.grad.allclose(other.grad)
+    assert layer.norm.running_mean.allclose(pieces.norm.running_mean)
+    assert layer.norm.running_var.allclose(pieces.norm.running_var)
 
 
 def test_gradients_reach_features_and_every_weight(graphs):
@@ -86,7 +102,7 @@ def test_same_generator_same_weights_and_another_seed_others():
     one, again = make_gin(), make_gin()
     other = GIN(3, generator=generator(1))
     assert all(a.equal(b) for a, b in zip(one.parameters(), again.parameters(), strict=True))
-    assert not one.first[0].weight.equal(other.first[0].weight)
+    assert not one.layers[0].first.weight.equal(other.layers[0].first.weight)
 
 
 def test_building_and_running_networks_leaves_the_global_random_state_alone(graphs):

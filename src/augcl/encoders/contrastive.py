@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import torch
 from torch import Tensor, nn
 
 from augcl.data.graph import GraphSet
@@ -32,13 +33,18 @@ class ContrastiveNetwork(nn.Module):
 
     def forward(self, x: Tensor, edges: Tensor | Adjacency, node_ptr: Tensor) -> Tensor:
         """(G, D') projections."""
-        return self.projector(  # type: ignore[no-any-return]
-            pool(self.encoder(x, edges), node_ptr, self.pooling)
-        )
+        pooled = self._pooled(x, edges, node_ptr)
+        return self.projector(pooled)  # type: ignore[no-any-return]
 
     def embed(self, graphs: GraphSet) -> Tensor:
         """(G, D) embeddings, before the projection."""
-        return pool(self.encoder(*inputs(self.encoder, graphs)[:2]), graphs.node_ptr, self.pooling)
+        return self._pooled(*inputs(self.encoder, graphs))
+
+    def _pooled(self, x: Tensor, edges: Tensor | Adjacency, node_ptr: Tensor) -> Tensor:
+        if isinstance(self.encoder, GIN):  # layer by layer: they need not stand side by side
+            layers = self.encoder.outputs(x, edges)
+            return torch.cat([pool(nodes, node_ptr, self.pooling) for nodes in layers], dim=1)
+        return pool(self.encoder(x, edges), node_ptr, self.pooling)
 
 
 def inputs(encoder: nn.Module, graphs: GraphSet) -> tuple[Tensor, Tensor | Adjacency, Tensor]:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import linear, relu
+from torch.nn.functional import batch_norm, linear, relu
 
 from augcl.encoders.heads import glorot_linear
 from augcl.errors import InputError
 from augcl.ops.csr import Adjacency
+from augcl.ops.gin_layer import gin_layer
 
 
 class GIN(nn.Module):
@@ -46,38 +47,64 @@ class GIN(nn.Module):
             raise InputError(f"width is {width} and layers {layers}: both must be 1 or more")
         generator = generator or torch.Generator()
         inputs = [in_features] + [width] * (layers - 1)
-        self.first = nn.ModuleList([glorot_linear(n, width, generator) for n in inputs])
-        self.second = nn.ModuleList([glorot_linear(width, width, generator) for _ in inputs])
-        self.norm = nn.ModuleList([NodeNorm(width) for _ in inputs])
+        self.layers = nn.ModuleList([GINLayer(n, width, generator) for n in inputs])
         self.out_features = width * layers
 
     def forward(self, x: Tensor, edges: Tensor | Adjacency) -> Tensor:
         """(V, F) features and (2, E) edges, or an Adjacency, to (V, L·d), layers side by side."""
+        return torch.cat(self.outputs(x, edges), dim=1)
+
+    def outputs(self, x: Tensor, edges: Tensor | Adjacency) -> list[Tensor]:
+        """The (V, d) output of every layer."""
         if not isinstance(edges, Adjacency):
             edges = Adjacency.from_edges(edges, len(x))
         outputs = []
-        for first, second, norm in zip(self.first, self.second, self.norm, strict=True):
-            hidden = relu(_aggregate(x, edges, first))
-            x = norm(relu(second(hidden)))
+        for layer in self.layers:
+            x = layer(x, edges)
             outputs.append(x)
-        return torch.cat(outputs, dim=1)
+        return outputs
 
 
-class NodeNorm(nn.BatchNorm1d):
-    """Batch norm over nodes that uses its running averages where one node gives no variance."""
+class GINLayer(nn.Module):
+    """One layer; in training in one piece (see `ops.gin_layer`), else from torch's own."""
 
-    def forward(self, input: Tensor) -> Tensor:
-        if self.training and len(input) < 2:
-            return nn.functional.batch_norm(
-                input, self.running_mean, self.running_var, self.weight, self.bias, eps=self.eps
-            )
-        return super().forward(input)
+    def __init__(self, inputs: int, width: int, generator: torch.Generator) -> None:
+        super().__init__()
+        self.first = glorot_linear(inputs, width, generator)
+        self.second = glorot_linear(width, width, generator)
+        self.norm = nn.BatchNorm1d(width)
 
+    def forward(self, x: Tensor, edges: Adjacency) -> Tensor:
+        if not self.training or len(x) < 2:  # one node has no variance
+            return self._with_running_averages(x, edges)
+        first, second, norm = (
+            (part.weight, part.bias) for part in (self.first, self.second, self.norm)
+        )
+        out, mean, scale = gin_layer(x, edges, first, second, norm, self.norm.eps)
+        self._track(mean, scale.pow(-2) - self.norm.eps, len(x))
+        return out
 
-def _aggregate(x: Tensor, edges: Adjacency, layer: nn.Module) -> Tensor:
-    """W (x_v + Σ_u x_u) + b, summing on whichever side of W is narrower."""
-    assert isinstance(layer, nn.Linear)
-    if layer.in_features > layer.out_features:
-        narrow = linear(x, layer.weight)
-        return narrow + edges.sum_neighbours(narrow) + layer.bias
-    return linear(x + edges.sum_neighbours(x), layer.weight, layer.bias)
+    def _with_running_averages(self, x: Tensor, edges: Adjacency) -> Tensor:
+        if self.first.in_features > self.first.out_features:  # sum where it is narrower
+            narrow = linear(x, self.first.weight)
+            hidden = narrow + edges.sum_neighbours(narrow) + self.first.bias
+        else:
+            hidden = self.first(x + edges.sum_neighbours(x))
+        norm = self.norm
+        return batch_norm(
+            relu(self.second(relu(hidden))),
+            norm.running_mean,
+            norm.running_var,
+            norm.weight,
+            norm.bias,
+            eps=norm.eps,
+        )
+
+    @torch.no_grad()
+    def _track(self, mean: Tensor, var: Tensor, nodes: int) -> None:
+        """Update the running averages as torch's batch norm does."""
+        norm = self.norm
+        assert norm.running_mean is not None
+        assert norm.running_var is not None
+        norm.running_mean.lerp_(mean, norm.momentum or 0.0)
+        norm.running_var.lerp_(var * (nodes / (nodes - 1)), norm.momentum or 0.0)

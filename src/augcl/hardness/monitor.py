@@ -48,18 +48,28 @@ class Monitor(Hardness):
         return found
 
     def _watch(self, log_w: Tensor) -> None:
-        w = log_w.double().exp()
-        negative = ~torch.eye(*w.shape, dtype=torch.bool, device=w.device)
-        self._add("count", negative.sum())
-        self._add("total", w[negative].sum())
-        self._add("squares", w[negative].square().sum())
-        self._add("near_one", ((w - 1).abs() < 0.01)[negative].sum())
+        w = log_w.exp()
+        own = w.diagonal()
+        self._add("count", torch.tensor(float(w.numel() - len(own))))
+        for name, values, of_positives in (
+            ("total", w, own),
+            ("squares", w.square(), own.square()),
+            ("near_one", _near_one(w), _near_one(own)),
+        ):
+            self._add(name, values.sum(dtype=torch.float64) - of_positives.sum(dtype=torch.float64))
         if self.labels is None or len(self.labels) != len(w):
             return
-        same = self.labels[:, None] == self.labels
-        for kind, mask in (("false", same & negative), ("true", ~same)):
-            self._add(f"{kind}_count", mask.sum())
-            self._add(f"{kind}_total", w[mask].sum())
+        same = (self.labels[:, None] == self.labels).to(w.dtype)
+        false_count = same.sum(dtype=torch.float64) - len(own)
+        false_total = (w * same).sum(dtype=torch.float64) - own.sum(dtype=torch.float64)
+        self._add("false_count", false_count)
+        self._add("false_total", false_total)
+        self._add("true_count", w.numel() - len(own) - false_count)
+        self._add("true_total", (w * (1 - same)).sum(dtype=torch.float64))
 
     def _add(self, name: str, value: Tensor) -> None:
         self._sums[name] = self._sums.get(name, torch.zeros_like(value)) + value
+
+
+def _near_one(w: Tensor) -> Tensor:
+    return ((w - 1).abs() < 0.01).to(w.dtype)

@@ -40,23 +40,40 @@ class PairNetwork(nn.Module):
 
     def forward(self, anchors: Tensor, candidates: Tensor, affinity: Tensor) -> Tensor:
         """(N, D), (M, D) and (N, M) to logits (N, M, classes)."""
+        rows, columns, for_affinity = self._factors(anchors, candidates)
+        hidden = rows[:, None, :] + columns
+        hidden.addcmul_(affinity[:, :, None], for_affinity).relu_()
+        hidden = self.middle(hidden).relu_()
+        return self.last(hidden)  # type: ignore[no-any-return]
+
+    def _factors(self, anchors: Tensor, candidates: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """A z_i + b, C ẑ_j and a."""
         for_anchor, for_candidate, for_affinity = self.first.weight.split(
             [self.width, self.width, 1], dim=1
         )
         rows = linear(anchors, for_anchor, self.first.bias)
-        hidden = rows[:, None, :] + linear(candidates, for_candidate)
-        hidden.addcmul_(affinity[:, :, None], for_affinity[:, 0]).relu_()
-        hidden = self.middle(hidden).relu_()
-        return self.last(hidden)  # type: ignore[no-any-return]
+        return rows, linear(candidates, for_candidate), for_affinity[:, 0]
 
     @torch.no_grad()
     def blocked(
         self, anchors: Tensor, candidates: Tensor, affinity: Tensor, *, pairs: int = 4096
     ) -> Tensor:
-        """`forward`, some rows at a time, so that the hidden layers stay in the cache."""
-        rows = max(1, pairs // max(1, len(candidates)))
-        blocks = zip(anchors.split(rows), affinity.split(rows), strict=True)
-        return torch.cat([self(some, candidates, s) for some, s in blocks])
+        """`forward`, some rows at a time in the same memory, which so stays in the cache."""
+        rows, columns, for_affinity = self._factors(anchors, candidates)
+        N, M, hidden = *affinity.shape, columns.shape[1]
+        step = max(1, pairs // max(1, M))
+        one, two = rows.new_empty(2, min(step, N) * M, hidden)
+        logits = rows.new_empty(N * M, self.last.out_features)
+        for start in range(0, N, step):
+            some = rows[start : start + step]
+            h, k = one[: len(some) * M], two[: len(some) * M]
+            torch.add(some[:, None, :], columns, out=h.view(len(some), M, hidden))
+            near = affinity[start : start + step].reshape(-1, 1)
+            h.addcmul_(near, for_affinity).relu_()
+            torch.addmm(self.middle.bias, h, self.middle.weight.t(), out=k).relu_()
+            out = logits[start * M : (start + len(some)) * M]
+            torch.addmm(self.last.bias, k, self.last.weight.t(), out=out)
+        return logits.view(N, M, -1)
 
 
 class Estimator(ABC):

@@ -18,6 +18,7 @@ class Recipe:
     warmup_share: float
     augment_anchor: bool
     statistics: str
+    fresh_views: bool
     hardness: dict[str, Any]
 
 

@@ -97,7 +97,7 @@ class GraphEstimator(TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc
             generator.manual_seed(int(self.random_state))
         self.n_features_in_, self.columns_ = graphs.num_features, graphs.columns
         network = self._build(graphs.num_features, generator).to(fabric.device)
-        optimizer = torch.optim.Adam(network.parameters(), lr=self.lr)
+        optimizer = torch.optim.Adam(network.parameters(), lr=self.lr, fused=True)
         self.network_, optimizer = fabric.setup(network, optimizer)
         batches = fixed_batches(graphs, int(self.batch_size), generator)
         run = Run(network, optimizer, generator, self._learned, self._load_learned)
