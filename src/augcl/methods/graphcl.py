@@ -131,7 +131,6 @@ class GraphCL(GraphEstimator):
         )
         share = int(self.epochs * recipe.warmup_share)
         self._warmup = share if self.warmup is None else self.warmup
-        self._fresh_views = recipe.fresh_views
         self._statistics = batch_statistics if recipe.statistics == "batch" else running_statistics
         if isinstance(self.hardness, Hardness):
             self.hardness_: Hardness = clone(self.hardness)
@@ -177,8 +176,7 @@ class GraphCL(GraphEstimator):
         if not (self._weighted and due):
             return {}
         with self._statistics(self.network_):
-            pairs = EmbeddedBatches(self, batches, generator)
-            self.hardness_.fit(pairs if self._fresh_views else list(pairs), generator=generator)
+            self.hardness_.fit(EmbeddedBatches(self, batches, generator), generator=generator)
         return {"hardness": self.hardness_.diagnose()}
 
     def _after_epoch(self) -> Metrics:

@@ -18,7 +18,6 @@ class Recipe:
     warmup_share: float
     augment_anchor: bool
     statistics: str
-    fresh_views: bool
     hardness: dict[str, Any]
 
 
