@@ -9,6 +9,7 @@ from torch_geometric.nn import GCN
 
 from augcl import AffinityUncertainty, GraphCL, InputError, load_model
 from augcl.hardness import Hardness
+from augcl.training.checkpoint import Snapshot
 
 QUICK = {"epochs": 2, "width": 8, "layers": 2}
 
@@ -99,3 +100,15 @@ def test_a_hardness_of_ones_own_cannot_be_loaded_by_name(molecules, tmp_path):
     GraphCL(hardness=Mine(), **QUICK).fit(molecules).save(tmp_path)
     with pytest.raises(InputError, match="unknown hardness 'Mine'"):
         load_model(tmp_path)
+
+
+def test_tensors_that_are_no_model_are_refused_in_one_line(tmp_path):
+    Snapshot({"w": torch.zeros(1)}, {"other": 1}).write(tmp_path / "model.safetensors")
+    with pytest.raises(InputError, match="no model of ours"):
+        load_model(tmp_path)
+
+
+def test_an_encoder_for_other_features_is_named(molecules):
+    encoder = GCN(3, 8, num_layers=2)
+    with pytest.raises(InputError, match="encoder GCN cannot read nodes with 7 features"):
+        GraphCL(epochs=1, encoder=encoder).fit(molecules)

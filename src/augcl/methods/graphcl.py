@@ -217,6 +217,11 @@ def _output_width(encoder: nn.Module, features: int) -> int:
     encoder.eval()
     device = next((p.device for p in encoder.parameters()), torch.device("cpu"))
     edges = torch.tensor([[0, 1], [1, 0]], device=device)
-    nodes: Any = encoder(torch.ones(2, features, device=device), edges)
+    try:
+        nodes: Any = encoder(torch.ones(2, features, device=device), edges)
+    except RuntimeError as error:
+        raise InputError(
+            f"encoder {type(encoder).__name__} cannot read nodes with {features} features: {error}"
+        ) from error
     encoder.train(was_training)
     return pool(nodes, torch.tensor([0, 2], device=device), "sum").shape[1]

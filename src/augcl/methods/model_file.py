@@ -46,6 +46,8 @@ def load_model(
     if not file.exists():
         raise InputError(f"{path} holds no model: {MODEL_FILE} is missing")
     snapshot = Snapshot.read(file)
+    if not isinstance(snapshot.facts, dict) or "method" not in snapshot.facts:
+        raise InputError(f"{file} holds tensors but no model of ours: save one with model.save")
     method = METHODS[one_of(snapshot.facts["method"], METHODS, "method")]
     settings = dict(snapshot.facts["settings"])
     if isinstance(settings.get("hardness"), dict):

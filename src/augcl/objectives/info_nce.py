@@ -61,6 +61,8 @@ def info_nce(
     if not tau > 0:
         raise InputError(f"tau is {tau}: the temperature must be above 0")
     hardness = Uniform() if hardness is None else hardness
+    if not isinstance(hardness, Hardness):
+        raise InputError(f"hardness is {hardness!r}: give an object such as AffinityUncertainty()")
     if symmetric:
         one_way = partial(
             info_nce,
