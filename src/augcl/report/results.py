@@ -62,7 +62,8 @@ class Results:
         runs = [record["accuracy"]["mean"] for record in self.records(dataset, row)]
         if not runs:
             return ""
-        return f"{percent(float(np.mean(runs)), float(np.std(runs)))} ({len(runs)})"
+        spread = float(np.std(runs)) if len(runs) > 1 else None
+        return f"{percent(float(np.mean(runs)), spread)} ({len(runs)})"
 
     def difference(self, dataset: str, row: str, base: str) -> str:
         """`row` − `base` over the seeds that both have, fold by fold."""
