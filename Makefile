@@ -5,8 +5,11 @@ READY := .venv/.ready
 
 .PHONY: run test lint format bench results clean
 
-run: $(READY)
-	$(BIN)/augcl train --hardness augcl --out runs/first --overwrite
+run: runs/first/result.json
+	$(BIN)/augcl train --hardness augcl --out runs/first --resume
+
+runs/first/result.json: $(READY) $(shell find src -name '*.py' -o -name '*.toml')
+	$(BIN)/augcl train --hardness augcl --out runs/first --overwrite > /dev/null
 
 test: $(READY)
 	$(BIN)/pytest -n 2

@@ -48,13 +48,13 @@ def inertia(rows: Tensor, labels: Tensor) -> Tensor:
 def uncertainty(full: bool) -> list[Row]:
     """The pair network without building the pairs, against the concatenation.
 
-    With 64 hidden units, our default. With the paper's 128 the second layer, which both have to
-    compute for every pair, takes a larger share: that row only tells.
+    With 64 hidden units, our default, and with the paper's 128, where the second layer, which
+    both have to compute for every pair, takes a larger share.
     """
-    return [_forward(hidden=64, target=4), _forward(hidden=128, target=None)]
+    return [_forward(hidden=64, target=4), _forward(hidden=128, target=4)]
 
 
-def _forward(hidden: int, target: float | None) -> Row:
+def _forward(hidden: int, target: float) -> Row:
     size, width = 128, 96
     generator = torch.Generator().manual_seed(0)
     a = torch.randn(size, width, generator=generator)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+import tempfile
 from functools import partial
 from typing import Any
 
@@ -36,7 +38,9 @@ def training(full: bool) -> list[Row]:
     else:
         part = textbook.train(single, plain_epochs=1, passes=1, weighted_epochs=1).seconds
         slow = PLAIN * part["plain"] + PASSES * part["gambler"] + WEIGHTED * part["weighted"]
-    note = "" if full else "textbook: one epoch of each stage, scaled"
+    note = "ours with its default 64 units and about 32,768 pairs a pass"
+    if not full:
+        note += "; textbook: one epoch of each stage, scaled"
     extra = ours / plain
     return [
         faster("AUGCL training on PROTEINS", slow, ours, 15, note=note),
@@ -76,7 +80,11 @@ def memory(full: bool) -> list[Row]:
     """Peak memory of a process that trains one plain and one weighted epoch on COLLAB."""
     require("COLLAB")
     command = [sys.executable, "-m", "benchmarks.peak_memory", "COLLAB"]
-    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
+    with tempfile.TemporaryDirectory() as empty:  # reading the text is part of it
+        environment = {**os.environ, "AUGCL_CACHE": empty}
+        done = subprocess.run(
+            command, stdout=subprocess.PIPE, text=True, check=True, env=environment
+        )
     peak = float(done.stdout)
     return [
         Row(

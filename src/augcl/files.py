@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
+import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,12 +22,10 @@ def atomic_path(target: str | os.PathLike[str]) -> Iterator[Path]:
     target.parent.mkdir(parents=True, exist_ok=True)
     prefix = f".{target.name}."
     try:
-        handle, name = tempfile.mkstemp(prefix=prefix, suffix=".tmp", dir=target.parent)
-        os.close(handle)
-        temporary = Path(name)
+        temporary = target.parent / f"{prefix}{secrets.token_hex(6)}.tmp"
+        os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
         try:
             yield temporary
-            temporary.chmod(0o644)
             _sync(temporary)
             temporary.replace(target)
         finally:

@@ -4,6 +4,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from augcl.data import load
 from augcl.data.graph import GraphSet, simple_undirected
 from augcl.errors import InputError
 
@@ -119,3 +120,10 @@ def test_indexing_gives_pyg_data_and_ends():
     with pytest.raises(IndexError, match="graph 2 of 2"):
         graphs[2]
     assert graphs.select(np.array([1])).num_nodes == 2
+
+
+def test_select_takes_a_mask():
+    graphs = load("MUTAG")
+    chosen = graphs.select(graphs.y == 1)
+    assert len(chosen) == int((graphs.y == 1).sum())
+    assert bool((chosen.y == 1).all())

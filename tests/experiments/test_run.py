@@ -6,7 +6,7 @@ import torch
 
 from augcl import InputError
 from augcl.experiments.run import Spec, check, preset_augmentation, run, weight_summary
-from augcl.experiments.seeds import Place, percent, run_seeds, summarise
+from augcl.experiments.seeds import Place, accuracy_text, run_seeds, summarise
 from augcl.hardness import Vitals
 
 
@@ -37,7 +37,7 @@ def test_the_result_is_the_mean_over_seeds(outcome):
     assert found["accuracy"]["std"] == pytest.approx(0.05)
     assert found["accuracy"]["split_hashes"] == ["0", "1"]
     assert found["seconds"]["training"] == 2 * outcome.record["seconds"]["training"]
-    assert percent(found["accuracy"]) == "85.00 ± 5.00 %"
+    assert accuracy_text(found["accuracy"]) == "85.00 ± 5.00 %"
 
 
 def test_weights_are_summed_up_by_the_last_fit_and_the_last_epoch():
@@ -88,3 +88,17 @@ def test_a_collapse_is_told_and_kept(mutag, tmp_path, monkeypatch):
         result = run_seeds(Spec("MUTAG", epochs=2), 1, Place(tmp_path, judge=False))
     assert any("the uncertainty model collapsed" in str(w.message) for w in told)
     assert [w["fit_alive"] for w in result["weights"]] == [False]
+
+
+def test_a_run_is_not_resumed_on_other_graphs(tmp_path):
+    def graphs(edges: str) -> None:
+        (tmp_path / "data").mkdir(exist_ok=True)
+        (tmp_path / "data" / "edges.csv").write_text("graph,source,target\n" + edges)
+
+    spec = Spec(str(tmp_path / "data"), hardness="none", epochs=1)
+    place = Place(tmp_path / "run", resume=True)
+    graphs("a,1,2\na,2,3\nb,1,2\n")
+    run_seeds(spec, 1, place)
+    graphs("a,1,2\na,2,3\nb,1,2\nb,2,3\n")
+    with pytest.raises(InputError, match="have changed since seed 0"):
+        run_seeds(spec, 2, place)

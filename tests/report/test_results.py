@@ -7,12 +7,14 @@ import pytest
 from augcl.experiments.graph_classification import Cell
 from augcl.files import write_json
 from augcl.report.results import Results, accuracies, differences, page, published_gap
+from augcl.training.estimator import plain_settings
 
 
 def store(folder, row, seed, folds, **more):
     cell = Cell("MUTAG", row, seed)
     record = {
         "spec": asdict(cell.spec),
+        "hardness_settings": plain_settings(cell.spec.hardness_object()),
         "seed": seed,
         "accuracy": {"mean": sum(folds) / len(folds), "folds": folds},
         "weights": None,

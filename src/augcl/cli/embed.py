@@ -19,6 +19,9 @@ def embed(
     out: Annotated[
         Path, typer.Option(help="File to write; its ending decides: .npz, .csv or .parquet.")
     ] = Path("embeddings.npz"),
+    features: Annotated[
+        str | None, typer.Option(help="Node features; as the run was trained if not given.")
+    ] = None,
     data_dir: Annotated[str | None, typer.Option(help="Where names are looked for first.")] = None,
     device: Annotated[str, typer.Option(help="cpu, cuda, cuda:1 or auto.")] = "cpu",
     as_json: Annotated[bool, typer.Option("--json", help="Machine-readable output.")] = False,
@@ -40,7 +43,9 @@ def embed(
             f"{run} holds no trained model: give the folder of a finished run "
             "(--out of augcl train) or of model.save"
         )
-    features = read_result(run)["spec"]["features"] if (run / RESULT).exists() else "auto"
+    if features is None:
+        trained = (run / RESULT).exists()
+        features = read_result(run)["spec"]["features"] if trained else "auto"
     graphs = load(dataset, data_dir=data_dir, features=features)
     embeddings = load_model(folder, device=device).transform(graphs)
     write_embeddings(out, embeddings, graphs)

@@ -128,7 +128,7 @@ def train(
 
 def result_table(result: dict[str, Any]) -> Table:
     """The result as people want to see it."""
-    from augcl.experiments.seeds import percent
+    from augcl.experiments.seeds import accuracy_text
 
     table = Table(
         title=f"{result['method']} + {result['hardness']} on {Path(result['dataset']).name}"
@@ -142,7 +142,7 @@ def result_table(result: dict[str, Any]) -> Table:
         runs = len(accuracy["runs"])
         table.add_row(
             f"accuracy ({accuracy['protocol']}, {runs} seed{'s' * (runs > 1)})",
-            percent(accuracy),
+            accuracy_text(accuracy),
         )
     weights = [w for w in result["weights"] if w]
     if weights:

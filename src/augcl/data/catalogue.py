@@ -82,6 +82,11 @@ def load(
     >>> load("mutag")
     GraphSet('MUTAG': 188 graphs, 3371 nodes, 7442 edge entries, 7 features, 2 classes)
     """
+    if not isinstance(name_or_path, str | os.PathLike):
+        raise InputError(
+            f"load takes a name or a path, not {type(name_or_path).__name__}: "
+            "fit and transform take lists of graphs as they are"
+        )
     if data_dir is not None and not Path(data_dir).expanduser().is_dir():
         raise InputError(f"data folder {data_dir} does not exist")
     name = str(name_or_path)

@@ -89,7 +89,7 @@ class GraphSet:
 
     @property
     def num_classes(self) -> int:
-        return 0 if self.y is None else int(self.y.max()) + 1
+        return 0 if self.y is None else len(self.y.unique())
 
     @property
     def device(self) -> torch.device:
@@ -108,8 +108,9 @@ class GraphSet:
         )
 
     def select(self, ids: Sequence[int] | Tensor | np.ndarray[Any, Any]) -> GraphSet:
-        """The graphs `ids`, in that order, as a new set (a batch)."""
-        ids = torch.as_tensor(ids, dtype=torch.long, device=self.device)
+        """The graphs `ids`, in that order, or those where a mask is True, as a new set."""
+        ids = torch.as_tensor(ids, device=self.device)
+        ids = ids.nonzero().squeeze(1) if ids.dtype == torch.bool else ids.long()
         node_count, edge_count = self.node_ptr.diff()[ids], self.edge_ptr.diff()[ids]
         nodes = ranges(self.node_ptr[ids], node_count)
         edges = ranges(self.edge_ptr[ids], edge_count)
@@ -200,7 +201,10 @@ class GraphSet:
                 f"graph number {empty + 1} has no nodes: remove it or give it at least one node"
             )
         num_nodes = len(graph_of_node)
-        x = torch.ones(num_nodes, 1) if x is None else x.to(torch.float32)
+        if x is None:
+            x = torch.ones(num_nodes, 1)
+            more["columns"] = more.get("columns") or ["constant"]
+        x = x.to(torch.float32)
         if not bool(torch.isfinite(x).all()):
             row = int((~torch.isfinite(x)).any(1).nonzero()[0])
             raise InputError(f"node features hold NaN or infinity, first at node {row + 1}")

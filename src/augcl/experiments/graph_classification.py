@@ -20,12 +20,18 @@ from joblib import Parallel, delayed
 from augcl.errors import one_of
 from augcl.experiments.run import Spec, one_thread, run
 from augcl.files import write_json
+from augcl.training.estimator import plain_settings
 from augcl.training.progress import progress_bar
 
 ROWS: dict[str, dict[str, Any]] = {
     "untrained": {"hardness": "none", "epochs": 0},
     "GraphCL-20": {"hardness": "none", "epochs": 20},
     "GraphCL-40": {"hardness": "none", "epochs": 40},
+    "GraphCL-own-loss": {
+        "hardness": "none",
+        "epochs": 20,
+        "options": {"positive_in_denominator": False},
+    },
     "AUGCL": {"hardness": "augcl"},
     "AUGCL-full": {"hardness": "augcl", "hardness_options": {"temper": 1.0}},
     "AUGCL-authors": {"hardness": "augcl", "recipe": "authors"},
@@ -56,7 +62,11 @@ class Cell(NamedTuple):
         if not path.exists():
             return None
         record: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        return record if record["spec"] == asdict(self.spec) else None
+        now = {
+            "spec": asdict(self.spec),
+            "hardness_settings": plain_settings(self.spec.hardness_object()),
+        }
+        return record if all(record[name] == value for name, value in now.items()) else None
 
     def compute(self, out: Path, data_dir: str | None) -> None:
         one_thread()

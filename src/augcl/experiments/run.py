@@ -23,7 +23,7 @@ from augcl.evaluation.svm import check_classes
 from augcl.hardness import Hardness, named_hardness
 from augcl.methods import METHODS
 from augcl.methods.recipes import get_recipe
-from augcl.training.estimator import GraphEstimator
+from augcl.training.estimator import GraphEstimator, fingerprint, plain_settings
 from augcl.training.loop import make_fabric
 
 
@@ -48,18 +48,19 @@ class Spec:
     def estimator(self, graphs: GraphSet, seed: int, **more: Any) -> GraphEstimator:
         """The method with these settings."""
         kind = METHODS[one_of(self.method, METHODS, "method")]
-        hardness: Hardness | str = self.hardness
-        if self.hardness_options:
-            settings = {**get_recipe(self.recipe).hardness, **self.hardness_options}
-            hardness = named_hardness(self.hardness, settings)
         settings = {
-            "hardness": hardness,
+            "hardness": self.hardness_object() if self.hardness_options else self.hardness,
             "recipe": self.recipe,
             "epochs": self.epochs,
             "augmentation": self.augmentation or preset_augmentation(graphs),
             **self.options,
         }
         return kind(**settings, random_state=seed, **more)
+
+    def hardness_object(self) -> Hardness:
+        """The hardness with the settings of the recipe and those given here."""
+        recipe = get_recipe(self.recipe)
+        return named_hardness(self.hardness, {**recipe.hardness, **self.hardness_options})
 
 
 @dataclass(frozen=True)
@@ -93,7 +94,8 @@ def run(
         "spec": asdict(spec),
         "seed": seed,
         "settings": model.settings(),
-        "hardness_settings": model.learned_settings(),
+        "hardness_settings": plain_settings(spec.hardness_object()),
+        "data": fingerprint(graphs),
         "labelled": graphs.y is not None,
         "accuracy": None,
         "weights": weight_summary(model.history_),

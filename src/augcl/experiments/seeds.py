@@ -15,10 +15,12 @@ from typing import Any
 import numpy as np
 from joblib import Parallel, delayed
 
+from augcl.data import load
 from augcl.errors import InputError
 from augcl.experiments.embedding_file import write_embeddings
 from augcl.experiments.run import Spec, one_thread, run, versions
 from augcl.files import write_json, write_text
+from augcl.training.estimator import fingerprint
 from augcl.training.loop import same_settings
 from augcl.training.progress import print_warning, progress_bar
 
@@ -28,7 +30,7 @@ RECORD = "record.json"
 
 @dataclass(frozen=True)
 class Place:
-    """Where a run is computed and kept; none of it changes a number."""
+    """Where a run finds its data, is computed and kept."""
 
     out: Path
     data_dir: str | None = None
@@ -48,7 +50,11 @@ def run_seeds(spec: Spec, seeds: int, place: Place) -> dict[str, Any]:
     seed 0. Finished seeds are not computed again when a run is resumed.
     """
     place.out.mkdir(parents=True, exist_ok=True)
-    finished = {seed: _finished(spec, seed, place) for seed in range(seeds)}
+    finished: dict[int, dict[str, Any] | None] = dict.fromkeys(range(seeds))
+    if place.resume:
+        graphs = load(spec.dataset, data_dir=place.data_dir, features=spec.features)
+        data = fingerprint(graphs)
+        finished = {seed: _finished(spec, seed, place, data) for seed in finished}
     missing = [seed for seed, record in finished.items() if record is None]
     if missing and min(place.jobs, seeds) > 1:
         with _watching(spec, seeds, place):
@@ -77,7 +83,7 @@ def read_result(out: Path) -> dict[str, Any]:
     return _read_json(out / RESULT)
 
 
-def percent(accuracy: dict[str, Any]) -> str:
+def accuracy_text(accuracy: dict[str, Any]) -> str:
     """The accuracy of a result as people write it; of one seed there is no spread to tell."""
     mean = f"{100 * accuracy['mean']:.2f}"
     return f"{mean} %" if len(accuracy["runs"]) == 1 else f"{mean} ± {100 * accuracy['std']:.2f} %"
@@ -89,10 +95,10 @@ def clear_run(out: Path) -> None:
     if not seeds:
         raise InputError(f"{out} holds files that are not a run's: choose another --out")
     models = [out / "model"] if (out / "model").exists() else []  # an unfinished run has none
-    for path in (*seeds, *models):
-        shutil.rmtree(path)
     for name in (RESULT, "metrics.jsonl", "embeddings.npz", "report.html"):
         (out / name).unlink(missing_ok=True)
+    for path in (*models, *seeds):  # seeds last: by them we know a run
+        shutil.rmtree(path)
 
 
 def _is_seed_folder(path: Path) -> bool:
@@ -157,13 +163,18 @@ def _one_seed(spec: Spec, seed: int, place: Place, shared: bool) -> dict[str, An
     return outcome.record
 
 
-def _finished(spec: Spec, seed: int, place: Place) -> dict[str, Any] | None:
+def _finished(spec: Spec, seed: int, place: Place, data: str) -> dict[str, Any] | None:
     """The record of a seed that is done, if the run is resumed with the same settings."""
     done = place.seed_folder(seed) / RECORD
-    if not place.resume or not done.exists():
+    if not done.exists():
         return None
     record = _read_json(done)
     same_settings(record["spec"], asdict(spec), place.out)
+    if record["data"] != data:
+        raise InputError(
+            f"cannot resume {place.out}: the graphs of {spec.dataset} have changed since seed "
+            f"{seed} was trained; use --overwrite or another --out"
+        )
     judged = record["accuracy"] is not None or not record["labelled"]
     return record if judged or not place.judge else None
 

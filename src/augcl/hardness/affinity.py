@@ -44,7 +44,7 @@ class AffinityUncertainty(Hardness):
     reward : float
         o of Deep Gamblers, above 1; the larger, the less is abstained.
     alpha : "row", "global" or float
-        Weights have mean 1 in each row, or over all pairs of the fit (α = 1/μ); a number k
+        Weights have mean 1 in each row, or over all negatives of the fit (α = 1/μ); a number k
         means α = 1/(μ + kδ), with μ and δ the mean and standard deviation of u.
     temper : float
         Weights are w to this power, renormalised: 1 as published, 0 is uniform. The default is
@@ -61,8 +61,7 @@ class AffinityUncertainty(Hardness):
     optimizer : {"adam", "sgd"}
     lr : float
     hidden : int
-        Units of the model's two hidden layers; 128 as published, which agrees no better with
-        the partition and costs twice the time.
+        Units of the model's two hidden layers; 128 as published.
     pair_batch : int
         Pairs per update.
     pairs_per_pass : int or None
@@ -146,7 +145,7 @@ class AffinityUncertainty(Hardness):
             warmup = self.warmup * 2**attempt
             self.network_ = self._trained_network(batches, first[0], warmup, generator)
             self._take_stock(batches)
-            if self.vitals_.alive or self.temper == 0:
+            if self.vitals_.alive:
                 return self
         warnings.warn(
             f"the uncertainty model collapsed in {self.restarts + 1} attempts: {self.vitals_}. "
@@ -210,14 +209,14 @@ class AffinityUncertainty(Hardness):
         elif not isinstance(self.alpha, Real) or not math.isfinite(self.alpha):
             raise InputError(f"alpha is {self.alpha!r}: give 'row', 'global' or a number")
         for name, low in {"lr": 0, "reward": 1}.items():
-            if not getattr(self, name) > low:
+            if not low < getattr(self, name) < math.inf:
                 raise InputError(f"{name} is {getattr(self, name)!r}: it must be above {low}")
         least = {"temper": 0, "warmup": 0, "passes": 0, "restarts": 0, "hidden": 1}
         least |= {"pair_batch": 1, "pairs_per_pass": 1, "refresh": 1}
         for name, low in least.items():
             value = getattr(self, name)
             unset = value is None and name in ("pairs_per_pass", "refresh")
-            if not unset and not value >= low:
+            if not unset and not low <= value < math.inf:
                 raise InputError(f"{name} is {value!r}: it must be {low} or more")
 
     def _judge(self) -> Judge:
@@ -262,8 +261,9 @@ class AffinityUncertainty(Hardness):
         for anchors, candidates in batches:
             affinity = cosine(anchors, candidates)
             log_u, guess = judge.verdict(anchors, candidates, affinity)
-            log_us.append((self.temper * log_u).flatten())
-            vitals.append(Vitals.of_batch(log_u, self.temper, guess, judge.groups(affinity)))
+            negative = ~torch.eye(*log_u.shape, dtype=torch.bool, device=log_u.device)
+            log_us.append(self.temper * log_u[negative])
+            vitals.append(Vitals.of_batch(log_u, guess, judge.groups(affinity)))
         every = torch.cat(log_us).double()
         self._log_mean = float(_log_mean(every, dim=0))
         log_second = float(_log_mean(2 * every, dim=0))

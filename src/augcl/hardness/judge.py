@@ -38,6 +38,7 @@ class Judge:
         self, anchors: Tensor, candidates: Tensor, affinity: Tensor
     ) -> tuple[Tensor, Tensor, Tensor]:
         """What the network sees: float32, by default unit vectors and standardised affinities."""
+        anchors, candidates, affinity = anchors.detach(), candidates.detach(), affinity.detach()
         if self.normalize:
             anchors, candidates = unit_rows(anchors), unit_rows(candidates)
         if not self.affinity_input:

@@ -17,9 +17,9 @@ class Vitals:
     uncertainty_mean, uncertainty_std : float
         Of u over all pairs.
     weight_std : float
-        Of the weights w, which have mean 1 in each row.
+        Of u over its row mean: the weights before `temper` and another `alpha` soften them.
     near_one : float
-        Share of weights within 1 % of 1.
+        Share of these within 1 % of 1.
     agreement : float
         Share of pairs whose group the model names rightly.
     majority : float
@@ -39,10 +39,10 @@ class Vitals:
         return self.near_one < 0.9 and self.weight_std > 0.01
 
     @classmethod
-    def of_batch(cls, log_u: Tensor, temper: float, guess: Tensor | None, group: Tensor) -> Vitals:
+    def of_batch(cls, log_u: Tensor, guess: Tensor | None, group: Tensor) -> Vitals:
         """From log u, the groups that the model names (if any) and the true groups, all (N, M)."""
         u = log_u.exp()
-        w = torch.softmax(temper * log_u, dim=1) * log_u.shape[1]
+        w = torch.softmax(log_u, dim=1) * log_u.shape[1]
         right = 1.0 if guess is None else (guess == group).float().mean()
         similar = float(group.float().mean())
         return cls(

@@ -42,8 +42,9 @@ class GraphCL(GraphEstimator):
         "random2" (node dropping or subgraph), "random3" (+ edge perturbation), "random4"
         (+ attribute masking), one of "node-drop", "edge-perturb", "subgraph", "attribute-mask",
         or "identity".
-    growth : {"star", "walk"}
-        How a subgraph grows: the published one-hop star, or a random walk.
+    growth : {"star", "walk"}, optional
+        How a subgraph grows: the released code's one-hop star, or a random walk; by the recipe
+        if None (the star by default).
     augment_anchor : bool, optional
         Both views are augmented; by the recipe if None (False by default).
     positive_in_denominator, symmetric, tau :
@@ -53,6 +54,7 @@ class GraphCL(GraphEstimator):
     pooling : {"sum", "mean"}
     batch_size, lr : int, float
     random_state : int or None
+        Seed of every draw of ours; dropout in an encoder of your own follows torch's global seed.
     device : str
         "cpu", "cuda", "cuda:1", "auto".
     progress : bool
@@ -82,7 +84,7 @@ class GraphCL(GraphEstimator):
         epochs: int = 40,
         warmup: int | None = None,
         augmentation: str = "random2",
-        growth: str = "star",
+        growth: str | None = None,
         augment_anchor: bool | None = None,
         positive_in_denominator: bool = True,
         symmetric: bool = False,
@@ -125,7 +127,7 @@ class GraphCL(GraphEstimator):
             raise InputError(f"tau is {self.tau!r}: the temperature must be above 0 and finite")
         if self.warmup is not None and not 0 <= self.warmup <= self.epochs:
             raise InputError(f"warmup is {self.warmup}: it must lie between 0 and {self.epochs}")
-        self._view = named_view(self.augmentation, growth=self.growth)
+        self._view = named_view(self.augmentation, growth=self.growth or recipe.growth)
         self._two_views = (
             recipe.augment_anchor if self.augment_anchor is None else self.augment_anchor
         )
@@ -141,9 +143,9 @@ class GraphCL(GraphEstimator):
         self._weighted = False
 
     def _build(self, features: int, generator: torch.Generator) -> ContrastiveNetwork:
-        encoder = copy.deepcopy(self.encoder) or GIN(
-            features, width=self.width, layers=self.layers, generator=generator
-        )
+        encoder = copy.deepcopy(self.encoder)
+        if encoder is None:
+            encoder = GIN(features, width=self.width, layers=self.layers, generator=generator)
         head = projector(_output_width(encoder, features), generator)
         return ContrastiveNetwork(encoder, head, pooling=self.pooling)
 

@@ -17,6 +17,7 @@ class Recipe:
 
     warmup_share: float
     augment_anchor: bool
+    growth: str
     statistics: str
     hardness: dict[str, Any]
 

@@ -38,6 +38,8 @@ def two_means(affinity: Tensor) -> Tensor:
     """
     if affinity.numel() == 0 or affinity.shape[1] == 1:
         return torch.ones_like(affinity, dtype=torch.bool)
+    if affinity.dtype in (torch.float16, torch.bfloat16):
+        affinity = affinity.float()
     rows = max(1, BLOCK // affinity.shape[1])
     return torch.cat([_split_rows(some) for some in affinity.detach().split(rows)])
 

@@ -14,7 +14,7 @@ import plotly.graph_objects as go
 from jinja2 import Environment
 
 from augcl.experiments.embedding_file import read_embeddings
-from augcl.experiments.seeds import percent, read_result
+from augcl.experiments.seeds import accuracy_text, read_result
 from augcl.files import write_text
 
 Metrics = list[dict[str, Any]]
@@ -39,7 +39,7 @@ def write_report(run: Path) -> Path:
     accuracy = result["accuracy"]
     text = page.render(
         title=f"{result['method']} + {result['hardness']} on {Path(result['dataset']).name}",
-        headline=accuracy and percent(accuracy),
+        headline=accuracy and accuracy_text(accuracy),
         warnings=_warnings(result),
         facts=_facts(result),
         figures=_figures(metrics, run),

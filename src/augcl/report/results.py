@@ -21,6 +21,7 @@ LABELS = {
     "untrained": "untrained encoder (floor)",
     "GraphCL-20": "GraphCL, 20 epochs",
     "GraphCL-40": "GraphCL, 40 epochs",
+    "GraphCL-own-loss": "GraphCL, 20 epochs, positive not in the denominator",
     "AUGCL": "AUGCL, default (temper 0.25), 20 + 20",
     "AUGCL-full": "AUGCL, weights at full strength (temper 1), 20 + 20",
     "AUGCL-authors": "AUGCL, recipe authors, 20 + 20",

@@ -31,7 +31,7 @@ class Snapshot:
 
     def write(self, path: str | Path) -> None:
         """Write atomically, in the safetensors format."""
-        tensors = {k: v.detach().cpu().contiguous() for k, v in self.tensors.items()}
+        tensors = {k: v.detach().cpu().clone().contiguous() for k, v in self.tensors.items()}
         content = save(tensors, metadata={"facts": json.dumps(self.facts)})
         with atomic_path(path) as temporary:
             temporary.write_bytes(content)

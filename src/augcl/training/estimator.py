@@ -87,6 +87,8 @@ class GraphEstimator(TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc
             Go on from the checkpoint in `folder`, if there is one.
         """
         self._start()
+        if resume and self.random_state is None:
+            raise InputError("random_state is None: only a run with a seed can be resumed")
         graphs = as_graphset(X)
         fabric = make_fabric(self.device)
         graphs = graphs.to(fabric.device)
@@ -102,22 +104,23 @@ class GraphEstimator(TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc
         batches = fixed_batches(graphs, int(self.batch_size), generator)
         run = Run(network, optimizer, generator, self._learned, self._load_learned)
         settings = None if folder is None else {**self.settings(), "data": fingerprint(graphs)}
-        train(
-            run,
-            lambda batch: self._loss(batch, generator),
-            batches,
-            fabric=fabric,
-            epochs=self.epochs,
-            settings=settings or {},
-            before_epoch=lambda epoch: self._before_epoch(epoch, batches, generator),
-            after_epoch=self._after_epoch,
-            folder=None if folder is None else Path(folder),
-            resume=resume,
-            title=f"{type(self).__name__} on {graphs.name}",
-            progress=self.progress,
-        )
-        self.network_ = network
-        self.history_ = run.history
+        try:
+            train(
+                run,
+                lambda batch: self._loss(batch, generator),
+                batches,
+                fabric=fabric,
+                epochs=self.epochs,
+                settings=settings or {},
+                before_epoch=lambda epoch: self._before_epoch(epoch, batches, generator),
+                after_epoch=self._after_epoch,
+                folder=None if folder is None else Path(folder),
+                resume=resume,
+                title=f"{type(self).__name__} on {graphs.name}",
+                progress=self.progress,
+            )
+        finally:  # also a training that was stopped leaves a network that can be used
+            self.network_, self.history_ = network, run.history
         return self
 
     def transform(self, X: Any) -> NDArray[np.float32]:
@@ -171,11 +174,6 @@ class GraphEstimator(TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc
             for name, value in self.get_params(deep=False).items()
             if name not in ("device", "progress")
         }
-
-    def learned_settings(self) -> dict[str, Any]:
-        """Settings of a part that a name or recipe decided (a hardness), as plain JSON values."""
-        hardness = getattr(self, "hardness_", None)
-        return {} if hardness is None else plain_settings(hardness)
 
 
 def fingerprint(graphs: GraphSet) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -118,17 +119,21 @@ def train(
 
 
 def make_fabric(device: str) -> Fabric:
-    """Lightning Fabric on one device: "cpu", "cuda", "cuda:1", "mps" or "auto"."""
+    """Lightning Fabric on one device: "cpu", "cuda", "cuda:1", or "auto" (cuda if there is one)."""
     from lightning_fabric import Fabric  # takes seconds to import
     from lightning_fabric.utilities.exceptions import MisconfigurationException
 
+    if int(os.environ.get("WORLD_SIZE", "1")) > 1:
+        raise InputError("several processes cannot train one model yet: start without torchrun")
+    if device == "auto":
+        device = "cuda" if torch.cuda.is_available() else "cpu"
     kind, _, number = device.partition(":")
     try:
         fabric = Fabric(accelerator=kind, devices=[int(number)] if number else 1)
     except (RuntimeError, ValueError, TypeError, MisconfigurationException) as error:
         raise InputError(
             f"device {device!r} cannot be used here: take cpu or auto, or where there is one "
-            f"cuda, cuda:1 or mps ({error})"
+            f"cuda or cuda:1 ({error})"
         ) from None
     fabric.launch()
     return fabric

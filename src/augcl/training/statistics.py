@@ -28,5 +28,7 @@ def batch_statistics(network: nn.Module) -> Iterator[None]:
 def running_statistics(network: nn.Module) -> Iterator[None]:
     """As in evaluation: the running averages for every batch."""
     network.eval()
-    yield
-    network.train()
+    try:
+        yield
+    finally:
+        network.train()

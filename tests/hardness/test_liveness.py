@@ -1,0 +1,28 @@
+"""The uncertainty model lives on every data set of the paper, at both ends of its reward grid."""
+
+import pytest
+import torch
+
+from augcl import AffinityUncertainty, GraphCL, load
+from augcl.data.batches import fixed_batches
+from augcl.experiments.run import preset_augmentation
+from augcl.methods.graphcl import EmbeddedBatches
+from augcl.training.statistics import batch_statistics
+
+NAMES = ("MUTAG", "PROTEINS", "IMDB-BINARY", "NCI1", "DD", "REDDIT-BINARY", "COLLAB")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_weights_are_alive(name, tu_dir):
+    generator = torch.Generator().manual_seed(0)
+    graphs = load(name, data_dir=tu_dir)
+    some = graphs.select(range(0, len(graphs), max(1, len(graphs) // 160)))
+    model = GraphCL(epochs=4, augmentation=preset_augmentation(graphs), progress=False).fit(some)
+    batches = fixed_batches(some, 128, generator)
+    for reward in (1.5, 1.9):
+        with batch_statistics(model.network_):
+            pairs = EmbeddedBatches(model, batches, generator)
+            found = AffinityUncertainty(reward=reward).fit(pairs, generator=generator).vitals_
+        assert found.alive
+        assert found.weight_std > 0.1
+        assert found.agreement > found.majority
