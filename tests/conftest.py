@@ -51,7 +51,7 @@ def tu_dir() -> Path:
     """The folder with the benchmark zips of TU Dortmund."""
     folder = SHARED / "data" / "TU"
     if not folder.is_dir():
-        pytest.skip("the TU benchmark zips are not beside the repository (../shared/data/TU)")
+        pytest.skip("optional: the TU benchmark zips (MUTAG.zip, …) are not in ../shared/data/TU")
     return folder
 
 

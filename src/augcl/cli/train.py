@@ -22,7 +22,7 @@ def train(
             "zip or folder, a folder with edges.csv, GraphML or GML files."
         ),
     ] = "MUTAG",
-    method: Annotated[str, typer.Option(help="GraphCL.")] = "GraphCL",
+    method: Annotated[str, typer.Option(help="Contrastive method: GraphCL.")] = "GraphCL",
     hardness: Annotated[
         str, typer.Option(help="Weights of the negatives: none or augcl.")
     ] = "augcl",
@@ -49,11 +49,13 @@ def train(
     lr: Annotated[float, typer.Option(min=1e-9, help="Learning rate.")] = 0.01,
     tau: Annotated[float, typer.Option(min=1e-3, max=1e3, help="Temperature of the loss.")] = 0.2,
     reward: Annotated[
-        float | None, typer.Option(help="AUGCL: o of Deep Gamblers, 1.5 … 1.9 in the paper.")
+        float | None, typer.Option(help="AUGCL: o of Deep Gamblers, 1.5 … 1.9 in the paper; 1.9.")
     ] = None,
     temper: Annotated[
         float | None,
-        typer.Option(help="AUGCL: power of the weights; 1 as published, 0 is plain GraphCL."),
+        typer.Option(
+            help="AUGCL: power of the weights; 0.25, milder than the published 1; 0 is GraphCL."
+        ),
     ] = None,
     data_dir: Annotated[
         str | None, typer.Option(help="Where names are looked for first; then $AUGCL_DATA.")
@@ -109,6 +111,8 @@ def train(
         if not overwrite:
             raise InputError(f"{out} is not empty: add --resume or --overwrite, or another --out")
         clear_run(out)
+    if resume and not out.exists():
+        typer.echo(f"augcl: nothing to resume in {out}, starting anew", err=True)
     place = Place(
         out=out,
         data_dir=data_dir,

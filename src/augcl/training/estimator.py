@@ -22,6 +22,7 @@ from augcl.errors import InputError
 from augcl.files import write_json
 from augcl.training.checkpoint import Snapshot, load_module, prefixed
 from augcl.training.loop import Metrics, Run, make_fabric, train
+from augcl.training.threads import threads_for
 
 MODEL_FILE = "model.safetensors"
 
@@ -105,20 +106,21 @@ class GraphEstimator(TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc
         run = Run(network, optimizer, generator, self._learned, self._load_learned)
         settings = None if folder is None else {**self.settings(), "data": fingerprint(graphs)}
         try:
-            train(
-                run,
-                lambda batch: self._loss(batch, generator),
-                batches,
-                fabric=fabric,
-                epochs=self.epochs,
-                settings=settings or {},
-                before_epoch=lambda epoch: self._before_epoch(epoch, batches, generator),
-                after_epoch=self._after_epoch,
-                folder=None if folder is None else Path(folder),
-                resume=resume,
-                title=f"{type(self).__name__} on {graphs.name}",
-                progress=self.progress,
-            )
+            with threads_for(graphs.num_nodes / len(batches)):
+                train(
+                    run,
+                    lambda batch: self._loss(batch, generator),
+                    batches,
+                    fabric=fabric,
+                    epochs=self.epochs,
+                    settings=settings or {},
+                    before_epoch=lambda epoch: self._before_epoch(epoch, batches, generator),
+                    after_epoch=self._after_epoch,
+                    folder=None if folder is None else Path(folder),
+                    resume=resume,
+                    title=f"{type(self).__name__} on {graphs.name}",
+                    progress=self.progress,
+                )
         finally:  # also a training that was stopped leaves a network that can be used
             self.network_, self.history_ = network, run.history
         return self
