@@ -1,12 +1,13 @@
 """The results page says what the result files hold."""
 
 from dataclasses import asdict
+from pathlib import Path
 
 import pytest
 
 from augcl.experiments.graph_classification import Cell
 from augcl.files import write_json
-from augcl.report.results import Results, accuracies, differences, page, published_gap
+from augcl.report.results import Results, accuracies, differences, page, published_gap, render
 from augcl.training.estimator import plain_settings
 
 
@@ -52,6 +53,11 @@ def test_methods_are_paired_over_the_seeds_that_both_have(results):
 def test_a_record_of_other_settings_is_not_shown(tmp_path):
     store(tmp_path, "AUGCL", 0, [0.9], spec={"dataset": "MUTAG"})
     assert Results(tmp_path).records("MUTAG", "AUGCL") == []
+
+
+def test_the_page_in_the_repository_is_what_its_result_files_say():
+    root = Path(__file__).parents[2]
+    assert (root / "docs" / "RESULTS.md").read_text(encoding="utf-8") == render(root / "results")
 
 
 def test_the_whole_page_stands_without_some_of_the_files(results):
