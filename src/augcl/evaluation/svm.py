@@ -1,7 +1,7 @@
 """Protocol `tu-svm-10fold`: the accuracy of an RBF support vector machine, C chosen inside.
 
 Scikit-learn's ``GridSearchCV(SVC(), {"C": GRID}, cv=5)`` on every outer fold, with the same numbers
-and several times faster: the squared distances are computed once for all folds, and one kernel
+in less than half the time: the squared distances are computed once for all folds, and one kernel
 matrix serves all values of C.
 """
 

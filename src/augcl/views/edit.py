@@ -56,7 +56,7 @@ class Edit:
 
     def apply(self, graphs: GraphSet) -> GraphSet:
         """The changed batch: as many graphs, nodes renumbered, edges in order."""
-        # index_select on flat tensors: several times faster than indexing a (2, E) one.
+        # index_select on flat tensors is faster than indexing a (2, E) one.
         source, target = graphs.edge_index
         keep_edge, keep_node = self.keep_edge, self.keep_node
         if keep_node is not None:
