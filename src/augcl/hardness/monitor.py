@@ -8,27 +8,35 @@ from torch import Tensor
 from augcl.hardness.base import Hardness
 
 
-class Monitor(Hardness):
-    """A hardness that hands everything to another one and keeps statistics of its weights.
+class WeightSums:
+    """Running sums over the weights of negatives, for their spread.
 
-    With the labels of the current batch in `labels` it also tells the mean weight of true
-    negatives (another class) from that of false ones (the same class). Labels are only looked
-    at, never used for training.
+    With labels also the mean weight of true negatives (another class) and of false ones (the same
+    class). Labels are only looked at, never used for training.
     """
 
-    def __init__(self, inner: Hardness) -> None:
-        self.inner = inner
-        self.labels: Tensor | None = None
+    def __init__(self) -> None:
         self._sums: dict[str, Tensor] = {}
 
-    def log_weights(self, anchors: Tensor, candidates: Tensor, affinity: Tensor) -> Tensor | None:
-        log_w = self.inner.log_weights(anchors, candidates, affinity)
-        if log_w is not None:
-            self._watch(log_w)
-        return log_w
-
-    def log_mass(self, negatives: Tensor, positive: Tensor, tau: float) -> Tensor:
-        return self.inner.log_mass(negatives, positive, tau)
+    def add(self, w: Tensor, labels: Tensor | None = None, *, first: int = 0) -> None:
+        """Rows `first`, `first` + 1, … of a square matrix of weights; its diagonal is left out."""
+        own = w.diagonal(first)
+        self._add("count", torch.tensor(float(w.numel() - len(own))))
+        for name, values, of_positives in (
+            ("total", w, own),
+            ("squares", w.square(), own.square()),
+            ("near_one", _near_one(w), _near_one(own)),
+        ):
+            self._add(name, values.sum(dtype=torch.float64) - of_positives.sum(dtype=torch.float64))
+        if labels is None or len(labels) != w.shape[1]:
+            return
+        same = (labels[first : first + len(w), None] == labels).to(w.dtype)
+        false_count = same.sum(dtype=torch.float64) - len(own)
+        false_total = (w * same).sum(dtype=torch.float64) - own.sum(dtype=torch.float64)
+        self._add("false_count", false_count)
+        self._add("false_total", false_total)
+        self._add("true_count", w.numel() - len(own) - false_count)
+        self._add("true_total", (w * (1 - same)).sum(dtype=torch.float64))
 
     def read(self) -> dict[str, float]:
         """Statistics of the off-diagonal weights since the last reading."""
@@ -47,28 +55,33 @@ class Monitor(Hardness):
                 found[f"weight_{kind}_negatives"] = sums[f"{kind}_total"] / sums[f"{kind}_count"]
         return found
 
-    def _watch(self, log_w: Tensor) -> None:
-        w = log_w.exp()
-        own = w.diagonal()
-        self._add("count", torch.tensor(float(w.numel() - len(own))))
-        for name, values, of_positives in (
-            ("total", w, own),
-            ("squares", w.square(), own.square()),
-            ("near_one", _near_one(w), _near_one(own)),
-        ):
-            self._add(name, values.sum(dtype=torch.float64) - of_positives.sum(dtype=torch.float64))
-        if self.labels is None or len(self.labels) != len(w):
-            return
-        same = (self.labels[:, None] == self.labels).to(w.dtype)
-        false_count = same.sum(dtype=torch.float64) - len(own)
-        false_total = (w * same).sum(dtype=torch.float64) - own.sum(dtype=torch.float64)
-        self._add("false_count", false_count)
-        self._add("false_total", false_total)
-        self._add("true_count", w.numel() - len(own) - false_count)
-        self._add("true_total", (w * (1 - same)).sum(dtype=torch.float64))
-
     def _add(self, name: str, value: Tensor) -> None:
         self._sums[name] = self._sums.get(name, torch.zeros_like(value)) + value
+
+
+class Monitor(Hardness):
+    """A hardness that hands everything to another one and keeps statistics of its weights.
+
+    `labels` are those of the current batch, if it has any.
+    """
+
+    def __init__(self, inner: Hardness) -> None:
+        self.inner = inner
+        self.labels: Tensor | None = None
+        self._sums = WeightSums()
+
+    def log_weights(self, anchors: Tensor, candidates: Tensor, affinity: Tensor) -> Tensor | None:
+        log_w = self.inner.log_weights(anchors, candidates, affinity)
+        if log_w is not None:
+            self._sums.add(log_w.exp(), self.labels)
+        return log_w
+
+    def log_mass(self, negatives: Tensor, positive: Tensor, tau: float) -> Tensor:
+        return self.inner.log_mass(negatives, positive, tau)
+
+    def read(self) -> dict[str, float]:
+        """Statistics of the off-diagonal weights since the last reading."""
+        return self._sums.read()
 
 
 def _near_one(w: Tensor) -> Tensor:

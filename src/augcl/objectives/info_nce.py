@@ -9,6 +9,8 @@ from torch import Tensor
 
 from augcl.errors import InputError
 from augcl.hardness.base import Hardness, Uniform
+from augcl.hardness.pair_weights import PairWeights
+from augcl.objectives.node_info_nce import node_info_nce
 from augcl.ops.cosine import cosine
 
 MASKED = -1e30
@@ -40,7 +42,8 @@ def info_nce(
     symmetric : bool
         Average over both directions: each view is the anchor once.
     intra : bool
-        The other anchors of the same view are negatives too, with the same weights (GRACE).
+        The other anchors of the same view are negatives too, with the same weights (GRACE). In
+        both directions, and with no hardness or `PairWeights`, this takes memory linear in N.
 
     Returns
     -------
@@ -63,6 +66,14 @@ def info_nce(
     hardness = Uniform() if hardness is None else hardness
     if not isinstance(hardness, Hardness):
         raise InputError(f"hardness is {hardness!r}: give an object such as AffinityUncertainty()")
+    if symmetric and intra and type(hardness) in (Uniform, PairWeights):
+        return node_info_nce(
+            _wide(anchors),
+            _wide(candidates),
+            tau=tau,
+            weights=hardness if isinstance(hardness, PairWeights) else None,
+            positive_in_denominator=positive_in_denominator,
+        )
     if symmetric:
         one_way = partial(
             info_nce,

@@ -1,4 +1,4 @@
-"""Neighbour sums as a compressed-row product: no message per edge is ever stored."""
+"""Sparse matrices as compressed rows: no message per edge is ever stored."""
 
 from __future__ import annotations
 
@@ -12,27 +12,88 @@ from augcl.ops.segments import pointer
 
 
 class Rows(NamedTuple):
-    """One direction of a sparse 0/1 matrix: row v holds the columns indices[ptr[v]:ptr[v+1]]."""
+    """One direction of a sparse matrix: row v has the columns indices[ptr[v]:ptr[v+1]].
+
+    Its entries are `values`, or all 1 where that is None.
+    """
 
     indices: Tensor
     ptr: Tensor
+    values: Tensor | None = None
 
     @classmethod
-    def from_pairs(cls, row: Tensor, column: Tensor, num_rows: int, *, ordered: bool) -> Rows:
+    def from_pairs(
+        cls,
+        row: Tensor,
+        column: Tensor,
+        num_rows: int,
+        *,
+        values: Tensor | None = None,
+        ordered: bool,
+    ) -> Rows:
         if not ordered:
             row, order = torch.sort(row)
             column = column[order]
-        return cls(column, pointer(torch.bincount(row, minlength=num_rows)))
+            values = None if values is None else values[order]
+        return cls(column, pointer(torch.bincount(row, minlength=num_rows)), values)
 
     def times(self, x: Tensor) -> Tensor:
         if not len(self.indices):
-            return torch.zeros_like(x)
+            return x.new_zeros(len(self.ptr) - 1, x.shape[1])
         # Of torch's ragged gather-and-sums, embedding_bag was the fastest on the CPU; it runs on
         # CUDA too.
-        return embedding_bag(self.indices, x, self.ptr, mode="sum", include_last_offset=True)
+        return embedding_bag(
+            self.indices,
+            x,
+            self.ptr,
+            mode="sum",
+            per_sample_weights=self.values,
+            include_last_offset=True,
+        )
 
 
-class Adjacency:
+class SparseMatrix:
+    """A constant (R, C) matrix by its rows and its columns, so that both directions are fast.
+
+    >>> half = SparseMatrix.from_dense(torch.tensor([[0.0, 0.5], [0.0, 0.0]]))
+    >>> half.times(torch.tensor([[1.0], [4.0]])).tolist()
+    [[2.0], [0.0]]
+    """
+
+    def __init__(self, rows: Rows, columns: Rows) -> None:
+        self.rows = rows
+        self.columns = columns
+
+    @classmethod
+    def from_dense(cls, x: Tensor) -> SparseMatrix:
+        row, column = x.nonzero(as_tuple=True)
+        return cls._from_entries(row, column, x[row, column], x.shape)
+
+    @classmethod
+    def from_csr(cls, x: Tensor) -> SparseMatrix:
+        """From a ``torch.sparse_csr`` tensor."""
+        counts = x.crow_indices().diff().long()
+        row = torch.repeat_interleave(counts)
+        return cls._from_entries(row, x.col_indices().long(), x.values(), x.shape)
+
+    @classmethod
+    def _from_entries(
+        cls, row: Tensor, column: Tensor, values: Tensor, shape: torch.Size
+    ) -> SparseMatrix:
+        return cls(
+            Rows.from_pairs(row, column, shape[0], values=values, ordered=True),
+            Rows.from_pairs(column, row, shape[1], values=values, ordered=False),
+        )
+
+    def times(self, x: Tensor) -> Tensor:
+        """The (R, D) product with x (C, D)."""
+        product: Tensor = _Product.apply(  # type: ignore[no-untyped-call]
+            x, self.rows, self.columns
+        )
+        return product
+
+
+class Adjacency(SparseMatrix):
     """The edges u → v of a graph as the linear map h ↦ (Σ_{u → v} h_u)_v, with its transpose.
 
     >>> edges = torch.tensor([[0, 1, 1, 2], [1, 0, 2, 1]])
@@ -41,8 +102,15 @@ class Adjacency:
     """
 
     def __init__(self, incoming: Rows, outgoing: Rows) -> None:
-        self.incoming = incoming
-        self.outgoing = outgoing
+        super().__init__(incoming, outgoing)
+
+    @property
+    def incoming(self) -> Rows:
+        return self.rows
+
+    @property
+    def outgoing(self) -> Rows:
+        return self.columns
 
     @classmethod
     def from_edges(
@@ -57,10 +125,7 @@ class Adjacency:
 
     def sum_neighbours(self, x: Tensor) -> Tensor:
         """(V, D) node values to the (V, D) sums over each node's in-neighbours."""
-        product: Tensor = _Product.apply(  # type: ignore[no-untyped-call]
-            x, self.incoming, self.outgoing
-        )
-        return product
+        return self.times(x)
 
 
 class _Product(torch.autograd.Function):

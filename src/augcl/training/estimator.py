@@ -1,10 +1,11 @@
-"""What every neural graph method shares: scikit-learn's contract around the training loop."""
+"""What every neural method shares: scikit-learn's contract around the training loop."""
 
 from __future__ import annotations
 
 import hashlib
 import math
 from abc import ABC, abstractmethod
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -27,30 +28,53 @@ from augcl.training.threads import threads_for
 MODEL_FILE = "model.safetensors"
 
 
-class GraphEstimator(TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
-    """Embeds graphs; a method says which network, which loss, and what happens between epochs.
+class Estimator(TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
+    """Embeds graphs or nodes; a method says which network, which loss, and what happens between.
 
-    A subclass stores its hyper-parameters in ``__init__`` (among them `epochs`, `batch_size`,
-    `lr`, `random_state`, `device` and `progress`) and implements `_build` and `_loss`.
+    A subclass stores its hyper-parameters in ``__init__`` (among them `epochs`, `lr`,
+    `random_state`, `device` and `progress`) and implements what is abstract here.
     """
 
+    level: str
     epochs: int
-    batch_size: int
     lr: float
     random_state: int | None
     device: str
     progress: bool
+    checkpoint_seconds: float = 0.0
+
+    @abstractmethod
+    def _read(self, X: Any) -> Any:
+        """The data as the method works on it: ``.name``, ``.num_nodes``, ``.num_features``."""
+
+    @abstractmethod
+    def _batches(self, data: Any, generator: torch.Generator) -> list[Any]:
+        """What one epoch goes through."""
 
     @abstractmethod
     def _build(self, features: int, generator: torch.Generator) -> nn.Module:
-        """The network for so many node features, with a method ``embed(graphs)``."""
+        """The network for so many node features."""
 
     @abstractmethod
-    def _loss(self, batch: GraphSet, generator: torch.Generator) -> Tensor:
+    def _loss(self, batch: Any, generator: torch.Generator) -> Tensor:
         """The loss of one batch, from the network in ``self.network_``."""
 
+    @abstractmethod
+    def _embed(self, data: Any, device: torch.device) -> Tensor:
+        """Embeddings by the trained network."""
+
+    def _setting(self, name: str) -> Any:
+        """The value of a hyper-parameter; a method may fill in what is None."""
+        return getattr(self, name)
+
+    def _optimizer(self, network: nn.Module) -> torch.optim.Optimizer:
+        return torch.optim.Adam(network.parameters(), lr=self._setting("lr"), fused=True)
+
+    def _threads(self, data: Any, batches: list[Any]) -> AbstractContextManager[None]:
+        return threads_for(data.num_nodes / len(batches))
+
     def _before_epoch(
-        self, epoch: int, batches: list[GraphSet], generator: torch.Generator
+        self, epoch: int, batches: list[Any], generator: torch.Generator
     ) -> Metrics:
         return {}
 
@@ -66,21 +90,21 @@ class GraphEstimator(TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc
 
     def _start(self) -> None:
         """Check hyper-parameters and reset what an earlier fit left."""
-        for name, least in (("epochs", 0), ("batch_size", 2)):
-            value = getattr(self, name)
-            if not isinstance(value, int | np.integer) or value < least:
-                raise InputError(f"{name} is {value!r}: it must be a whole number, {least} or more")
-        if not 0 < self.lr < math.inf:
-            raise InputError(f"lr is {self.lr!r}: the learning rate must be above 0 and finite")
+        whole_number("epochs", self._setting("epochs"), least=0)
+        lr = self._setting("lr")
+        if not 0 < lr < math.inf:
+            raise InputError(f"lr is {lr!r}: the learning rate must be above 0 and finite")
 
     def fit(
         self, X: Any, y: Any = None, *, folder: str | Path | None = None, resume: bool = False
     ) -> Any:
-        """Learn from graphs, without labels.
+        """Learn without labels.
 
         Parameters
         ----------
-        X : GraphSet, list of PyG Data or networkx graphs, or PyG dataset
+        X : graphs, or one graph for a method that embeds nodes
+            GraphSet, list of PyG Data or networkx graphs, PyG dataset; or one Data or networkx
+            graph.
         y : ignored
         folder : path, optional
             Keep metrics.jsonl and a checkpoint of every epoch there.
@@ -90,35 +114,35 @@ class GraphEstimator(TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc
         self._start()
         if resume and self.random_state is None:
             raise InputError("random_state is None: only a run with a seed can be resumed")
-        graphs = as_graphset(X)
         fabric = make_fabric(self.device)
-        graphs = graphs.to(fabric.device)
+        self.columns_ = None  # those of an earlier fit do not count
+        data = self._read(X).to(fabric.device)
         generator = torch.Generator()
         if self.random_state is None:
             generator.seed()
         else:
             generator.manual_seed(int(self.random_state))
-        self.n_features_in_, self.columns_ = graphs.num_features, graphs.columns
-        network = self._build(graphs.num_features, generator).to(fabric.device)
-        optimizer = torch.optim.Adam(network.parameters(), lr=self.lr, fused=True)
-        self.network_, optimizer = fabric.setup(network, optimizer)
-        batches = fixed_batches(graphs, int(self.batch_size), generator)
+        self.n_features_in_, self.columns_ = data.num_features, getattr(data, "columns", None)
+        network = self._build(data.num_features, generator).to(fabric.device)
+        self.network_, optimizer = fabric.setup(network, self._optimizer(network))
+        batches = self._batches(data, generator)
         run = Run(network, optimizer, generator, self._learned, self._load_learned)
-        settings = None if folder is None else {**self.settings(), "data": fingerprint(graphs)}
+        settings = None if folder is None else {**self.settings(), "data": fingerprint(data)}
         try:
-            with threads_for(graphs.num_nodes / len(batches)):
+            with self._threads(data, batches):
                 train(
                     run,
                     lambda batch: self._loss(batch, generator),
                     batches,
                     fabric=fabric,
-                    epochs=self.epochs,
+                    epochs=self._setting("epochs"),
                     settings=settings or {},
                     before_epoch=lambda epoch: self._before_epoch(epoch, batches, generator),
                     after_epoch=self._after_epoch,
                     folder=None if folder is None else Path(folder),
                     resume=resume,
-                    title=f"{type(self).__name__} on {graphs.name}",
+                    title=f"{type(self).__name__} on {data.name}",
+                    checkpoint_seconds=self.checkpoint_seconds,
                     progress=self.progress,
                 )
         finally:  # also a training that was stopped leaves a network that can be used
@@ -126,20 +150,19 @@ class GraphEstimator(TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc
         return self
 
     def transform(self, X: Any) -> NDArray[np.float32]:
-        """(n, d) float32 embeddings of graphs, seen in training or not."""
+        """(n, d) float32 embeddings of graphs or nodes, seen in training or not."""
         check_is_fitted(self, "network_")
-        graphs = align_columns(as_graphset(X), self.columns_)
-        if graphs.num_features != self.n_features_in_:
+        data = self._read(X)
+        if data.num_features != self.n_features_in_:
             raise InputError(
-                f"{graphs.name} has {graphs.num_features} node features, the model was trained "
+                f"{data.name} has {data.num_features} node features, the model was trained "
                 f"on {self.n_features_in_}: give graphs with the same node features"
             )
         device = next(self.network_.parameters()).device
         self.network_.eval()
         with torch.no_grad():
-            parts = torch.arange(len(graphs)).split(256)
-            rows = [self.network_.embed(graphs.select(p).to(device)).cpu() for p in parts]
-        return torch.cat(rows).float().numpy()
+            embeddings: NDArray[np.float32] = self._embed(data, device).cpu().float().numpy()
+        return embeddings
 
     def save(self, path: str | Path) -> None:
         """Write the model to a folder: tensors and settings, and a JSON copy for people to read."""
@@ -172,16 +195,46 @@ class GraphEstimator(TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc
     def settings(self) -> dict[str, Any]:
         """Hyper-parameters as plain JSON values, without what does not change the result."""
         return {
-            name: plain_settings(value)
-            for name, value in self.get_params(deep=False).items()
+            name: plain_settings(self._setting(name))
+            for name in self.get_params(deep=False)
             if name not in ("device", "progress")
         }
 
 
-def fingerprint(graphs: GraphSet) -> str:
+class GraphEstimator(Estimator):
+    """Embeds whole graphs, in batches of `batch_size`."""
+
+    level = "graph"
+    batch_size: int
+
+    def _start(self) -> None:
+        super()._start()
+        whole_number("batch_size", self.batch_size, least=2)
+
+    def _read(self, X: Any) -> GraphSet:
+        return align_columns(as_graphset(X), self.columns_)
+
+    def _batches(self, data: GraphSet, generator: torch.Generator) -> list[GraphSet]:
+        return fixed_batches(data, int(self.batch_size), generator)
+
+    def _embed(self, data: GraphSet, device: torch.device) -> Tensor:
+        parts = torch.arange(len(data)).split(256)
+        return torch.cat([self.network_.embed(data.select(p).to(device)).cpu() for p in parts])
+
+
+def whole_number(name: str, value: Any, *, least: int) -> None:
+    """Raise `InputError` unless the value of a hyper-parameter is one."""
+    if not isinstance(value, int | np.integer) or value < least:
+        raise InputError(f"{name} is {value!r}: it must be a whole number, {least} or more")
+
+
+def fingerprint(data: Any) -> str:
     """A hash of features, edges and order."""
+    x = data.x
+    sparse = x.layout == torch.sparse_csr
+    parts = [x.crow_indices(), x.col_indices(), x.values()] if sparse else [x]
     digest = hashlib.blake2b(digest_size=16)
-    for tensor in (graphs.x, graphs.edge_index, graphs.node_ptr):
+    for tensor in (*parts, data.edge_index, getattr(data, "node_ptr", torch.empty(0))):
         digest.update(tensor.cpu().contiguous().numpy().tobytes())
     return digest.hexdigest()
 

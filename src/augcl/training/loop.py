@@ -82,14 +82,17 @@ def train(
     after_epoch: Callable[[], Metrics] = dict,
     folder: Path | None = None,
     resume: bool = False,
+    checkpoint_seconds: float = 0.0,
     title: str = "training",
     progress: bool = True,
 ) -> None:
     """Minimise the mean of `step(batch)` for `epochs` epochs.
 
-    With a `folder`, every epoch ends with a line in metrics.jsonl and an atomic checkpoint; with
-    `resume`, the run goes on from there to the same bits as a run never stopped.
+    With a `folder`, every epoch ends with a line in metrics.jsonl and, if the last one is older
+    than `checkpoint_seconds`, an atomic checkpoint; with `resume`, the run goes on from there to
+    the same bits as a run never stopped.
     """
+    last_written = -math.inf
     if folder is not None:
         _prepare_folder(run, folder, settings, resume)
     with progress_bar(title, epochs, show=progress) as report:
@@ -112,10 +115,14 @@ def train(
                 )
             metrics.update(after_epoch(), seconds=time.perf_counter() - started)
             run.history.append(metrics)
+            report(epoch + 1, f"loss {metrics['loss']:.4f}")
             if folder is not None:
                 append_line(folder / "metrics.jsonl", json.dumps(metrics))
+                now = time.monotonic()
+                if now - last_written < checkpoint_seconds and epoch + 1 < epochs:
+                    continue
+                last_written = now
                 run.snapshot(settings).write(folder / "checkpoint.safetensors")
-            report(epoch + 1, f"loss {metrics['loss']:.4f}")
 
 
 def make_fabric(device: str) -> Fabric:

@@ -42,7 +42,7 @@ def _star(
     kept: Tensor, graphs: GraphSet, seed: Tensor, more: Tensor, generator: torch.Generator
 ) -> None:
     """Mark up to `more` distinct neighbours of each seed, in the order in which they are drawn."""
-    neighbours, start = graphs.adjacency.outgoing
+    neighbours, start, _ = graphs.adjacency.outgoing
     degree = (start[1:] - start[:-1])[seed]
     draws = graphs.node_ptr.diff() * ((more > 0) & (degree > 0))
     graph = torch.repeat_interleave(draws)
@@ -62,7 +62,7 @@ def _walk(
     kept: Tensor, graphs: GraphSet, seed: Tensor, more: Tensor, generator: torch.Generator
 ) -> None:
     """Mark the nodes that a walk from each seed meets, until `more` are marked or n steps done."""
-    neighbours, start = graphs.adjacency.outgoing
+    neighbours, start, _ = graphs.adjacency.outgoing
     degree = start.diff()
     size = graphs.node_ptr.diff()
     walking = ((more > 0) & (degree[seed] > 0)).nonzero().squeeze(1)

@@ -1,0 +1,276 @@
+"""GRACE: two views of one graph, every node against all others, with any hardness of negatives."""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+from sklearn.base import clone
+from torch import Tensor, nn
+
+from augcl.encoders.gcn import ACTIVATIONS, GCN, NodeNetwork
+from augcl.encoders.heads import glorot_linear
+from augcl.errors import InputError, one_of
+from augcl.hardness import Hardness, Uniform, named_hardness
+from augcl.hardness.pair_weights import PairWeights
+from augcl.methods.node_presets import get_preset
+from augcl.methods.recipes import get_recipe
+from augcl.objectives.node_info_nce import node_info_nce
+from augcl.training.estimator import whole_number
+from augcl.training.loop import Metrics
+from augcl.training.node_estimator import NodeBatch, NodeEstimator
+from augcl.views.nodes import NodeView, NodeViews, draw
+
+
+class GRACE(NodeEstimator):
+    """Pull the two views of a node together, push all other nodes of both views away.
+
+    Parameters
+    ----------
+    hardness : Hardness or {"none", "augcl"}
+        Weights of the negatives. A name takes the settings of `recipe`.
+    preset : str
+        Published settings of a data set ("Cora", "Amazon-Photo", "Amazon-Photo/progcl", …; see
+        node_presets.toml) for everything below that is None.
+    recipe : {"default", "authors", "paper"}
+        Settings of a named hardness.
+    epochs : int, optional
+        All epochs, before and after the hardness sets in; 0 gives the untrained encoder.
+    warmup : int, optional
+        Epochs before the hardness is fitted; if None half of all, but 400 at most.
+    width : int, optional
+        Of an embedding; the hidden layer of the encoder is twice as wide.
+    projection : int, optional
+        Hidden width of the projector.
+    activation : {"relu", "prelu", "rrelu"}, optional
+    edge_drop, feature_drop : (float, float), optional
+        Share of the edges dropped and of the feature columns masked, in the two views.
+    tau, lr : float, optional
+    weight_decay : float
+    weights : {"frozen", "live"}
+        The weights of all pairs are computed once, after the hardness is fitted, or anew every
+        `weights_every` epochs; either way from the graph without augmentation.
+    weights_every : int
+    sample : int
+        The hardness is fitted on blocks of so many nodes: each is an anchor, against the others
+        of its block.
+    candidates : int, optional
+        Only so many nodes, drawn anew in every step, serve as negatives; all if None.
+    encoder : Module, optional
+        A PyG-style module, (x, edge_index) to (N, D); `GCN` if None.
+    normalize_features : bool
+        Divide every row of the features by its sum (where above 1), as published.
+    random_state : int or None
+        Seed of every draw of ours; dropout in an encoder of your own follows torch's global seed.
+    device : str
+        "cpu", "cuda", "cuda:1", "auto".
+    progress : bool
+        Show a progress bar when the error stream is a terminal.
+
+    Attributes
+    ----------
+    network_ : NodeNetwork
+    hardness_ : Hardness
+    weights_ : PairWeights or None
+        The weights of all pairs of nodes of the graph it was fitted on.
+    history_ : list of dict
+        One entry per epoch: loss, seconds and the spread of the weights.
+
+    Examples
+    --------
+    >>> import augcl
+    >>> graph = augcl.load("digits-knn")
+    >>> model = augcl.GRACE(epochs=2, width=16, random_state=0).fit(graph)
+    >>> model.transform(graph).shape
+    (1797, 16)
+    """
+
+    def __init__(
+        self,
+        *,
+        hardness: Hardness | str | None = None,
+        preset: str = "default",
+        recipe: str = "default",
+        epochs: int | None = None,
+        warmup: int | None = None,
+        width: int | None = None,
+        projection: int | None = None,
+        activation: str | None = None,
+        edge_drop: tuple[float, float] | None = None,
+        feature_drop: tuple[float, float] | None = None,
+        tau: float | None = None,
+        lr: float | None = None,
+        weight_decay: float = 1e-5,
+        weights: str = "frozen",
+        weights_every: int = 10,
+        sample: int = 256,
+        candidates: int | None = None,
+        encoder: nn.Module | None = None,
+        normalize_features: bool = True,
+        random_state: int | None = 0,
+        device: str = "cpu",
+        progress: bool = True,
+    ) -> None:
+        self.hardness = hardness
+        self.preset = preset
+        self.recipe = recipe
+        self.epochs = epochs  # type: ignore[assignment]
+        self.warmup = warmup
+        self.width = width
+        self.projection = projection
+        self.activation = activation
+        self.edge_drop = edge_drop
+        self.feature_drop = feature_drop
+        self.tau = tau
+        self.lr = lr  # type: ignore[assignment]
+        self.weight_decay = weight_decay
+        self.weights = weights
+        self.weights_every = weights_every
+        self.sample = sample
+        self.candidates = candidates
+        self.encoder = encoder
+        self.normalize_features = normalize_features
+        self.random_state = random_state
+        self.device = device
+        self.progress = progress
+
+    def _setting(self, name: str) -> Any:
+        given = getattr(self, name)
+        return get_preset(self.preset).get(name) if given is None else given
+
+    def _start(self) -> None:
+        preset = get_preset(self.preset)
+        super()._start()
+        recipe = get_recipe(self.recipe)
+        one_of(self._setting("activation"), ACTIVATIONS, "activation")
+        one_of(self.weights, ("frozen", "live"), "kind of weights")
+        for name in ("width", "projection", "sample", "weights_every"):
+            whole_number(name, self._setting(name), least=1)
+        if self.candidates is not None:
+            whole_number("candidates", self.candidates, least=1)
+        for name in ("edge_drop", "feature_drop"):
+            rates = self._setting(name)
+            if len(rates) != 2 or not all(0 <= rate < 1 for rate in rates):
+                raise InputError(f"{name} is {rates!r}: give two shares from 0 to below 1")
+        tau = self._setting("tau")
+        if not 0.02 <= tau < math.inf:
+            raise InputError(f"tau is {tau!r}: the temperature must be 0.02 or more, and finite")
+        epochs = self._setting("epochs")
+        if self.warmup is not None and not 0 <= self.warmup <= epochs:
+            raise InputError(f"warmup is {self.warmup}: it must lie between 0 and {epochs}")
+        self._warmup = min(400, epochs // 2) if self.warmup is None else self.warmup
+        if isinstance(self.hardness, Hardness):
+            self.hardness_: Hardness = clone(self.hardness)
+        else:
+            self.hardness_ = named_hardness(self.hardness or "none", recipe.hardness)
+        self.hardness_.check()
+        self.weights_: PairWeights | None = None
+        self._anchors: Tensor | None = None
+        self._weight_facts: Metrics = {}
+
+    def _build(self, features: int, generator: torch.Generator) -> NodeNetwork:
+        width = self._setting("width")
+        encoder = copy.deepcopy(self.encoder)
+        if encoder is None:
+            encoder = GCN(
+                features,
+                width=width,
+                activation=self._setting("activation"),
+                generator=generator,
+            )
+        projection = self._setting("projection")
+        head = nn.Sequential(
+            glorot_linear(width, projection, generator),
+            nn.ELU(),
+            glorot_linear(projection, width, generator),
+        )
+        return NodeNetwork(encoder, head)
+
+    def _batches(self, data: Any, generator: torch.Generator) -> list[NodeBatch]:
+        batches = super()._batches(data, generator)
+        self._drop = self._drop_probabilities(batches[0].views)
+        return batches
+
+    def _drop_probabilities(self, views: NodeViews) -> list[tuple[Tensor, Tensor]]:
+        """For each of the two views: of each edge (E,) and of each feature column (F,)."""
+        edges, device = views.edge_index.shape[1], views.edge_index.device
+        rates = zip(self._setting("edge_drop"), self._setting("feature_drop"), strict=True)
+        return [
+            (
+                torch.full((edges,), float(of_edges), device=device),
+                torch.full((self.n_features_in_,), float(of_columns), device=device),
+            )
+            for of_edges, of_columns in rates
+        ]
+
+    def _two_views(self, views: NodeViews, generator: torch.Generator) -> Iterator[NodeView]:
+        for of_edges, of_columns in self._drop:
+            yield views.view(edges=draw(of_edges, generator), columns=draw(of_columns, generator))
+
+    def _loss(self, batch: NodeBatch, generator: torch.Generator) -> Tensor:
+        anchors, candidates = (self.network_(v) for v in self._two_views(batch.views, generator))
+        columns = None
+        if self.candidates is not None and self.candidates < len(batch):
+            order = torch.randperm(len(batch), generator=generator)
+            columns = order[: self.candidates].to(anchors.device)
+        return node_info_nce(
+            anchors,
+            candidates,
+            tau=self._setting("tau"),
+            weights=self.weights_,
+            columns=columns,
+        )
+
+    def _before_epoch(
+        self, epoch: int, batches: list[NodeBatch], generator: torch.Generator
+    ) -> Metrics:
+        since = epoch - self._warmup
+        if since < 0 or isinstance(self.hardness_, Uniform):
+            return {}
+        (batch,) = batches
+        refresh = getattr(self.hardness_, "refresh", None)
+        fit_due = since == 0 or (refresh is not None and since % refresh == 0)
+        weights_due = fit_due or (self.weights == "live" and since % self.weights_every == 0)
+        if fit_due:
+            blocks = EmbeddedNodes(self, batch, generator)
+            self.hardness_.fit(blocks, generator=generator)
+        if weights_due:
+            with torch.no_grad():
+                self._anchors = self.network_(batch.views.clean).detach()
+        if weights_due or self.weights_ is None:  # after a resume they are computed again
+            assert self._anchors is not None
+            self.weights_ = PairWeights.of(self.hardness_, self._anchors)
+            self._weight_facts = self.weights_.describe(batch.labels)
+        return {"hardness": self.hardness_.diagnose()} if fit_due else {}
+
+    def _after_epoch(self) -> Metrics:
+        return self._weight_facts
+
+    def _learned(self) -> dict[str, Tensor]:
+        anchors = {} if self._anchors is None else {"anchors": self._anchors}
+        return {**anchors, **self.hardness_.state()}
+
+    def _load_learned(self, tensors: dict[str, Tensor]) -> None:
+        tensors = dict(tensors)
+        self._anchors = tensors.pop("anchors", None)
+        self.hardness_.load_state(tensors)
+
+
+class EmbeddedNodes:
+    """Projections of both views in random blocks of nodes, anew at every pass."""
+
+    def __init__(self, method: GRACE, batch: NodeBatch, generator: torch.Generator) -> None:
+        self.method = method
+        self.batch = batch
+        self.generator = generator
+
+    @torch.no_grad()
+    def __iter__(self) -> Iterator[tuple[Tensor, Tensor]]:
+        views = self.method._two_views(self.batch.views, self.generator)
+        anchors, candidates = (self.method.network_(view) for view in views)
+        order = torch.randperm(len(self.batch), generator=self.generator)
+        blocks = [block.to(anchors.device) for block in order.split(self.method.sample)]
+        return iter([(anchors[b], candidates[b]) for b in blocks if len(b) > 1])
