@@ -8,7 +8,7 @@ from augcl import __version__
 
 def test_the_data_sets_are_listed_with_a_word_on_each(succeeds):
     listed = succeeds("data").splitlines()
-    assert re.fullmatch(r"MUTAG +188 nitro compounds.*", listed[0])
+    assert re.fullmatch(r"MUTAG +graphs +188 nitro compounds.*", listed[0])
     assert listed[-1].startswith("or a path")
     assert json.loads(succeeds("data", "--json"))[:2] == ["MUTAG", "PROTEINS"]
 

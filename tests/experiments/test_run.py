@@ -81,7 +81,7 @@ def test_labels_that_cannot_be_judged_are_found_before_any_work(mutag):
 
 def test_a_collapse_is_told_and_kept(mutag, tmp_path, monkeypatch):
     few = mutag.select(torch.arange(30))
-    monkeypatch.setattr("augcl.experiments.run.load", lambda *_, **__: few)
+    monkeypatch.setattr("augcl.experiments.run.load_graphs", lambda *_, **__: few)
     monkeypatch.setattr(Vitals, "alive", False)
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")

@@ -22,28 +22,35 @@ def data(
 
     Example: augcl data my.zip
     """
-    from augcl.data import load, statistics
-    from augcl.data.catalogue import CATALOGUE
+    from augcl.data import load, names, statistics
+    from augcl.data.catalogue import GRAPH_SETS, NODE_SETS
     from augcl.data.formats import KNOWN
 
     if dataset is None:
         if as_json:
-            typer.echo(json.dumps(list(CATALOGUE)))
+            typer.echo(json.dumps(names()))
             return
-        for name, text in CATALOGUE.items():
-            typer.echo(f"{name:<18}{text}")
-        typer.echo(f"{'or a path':<18}{KNOWN}")
+        for level, sets in (("graphs", GRAPH_SETS), ("nodes", NODE_SETS)):
+            for name, text in sets.items():
+                typer.echo(f"{name:<18}{level:<8}{text}")
+        typer.echo(f"{'or a path':<18}{'':<8}{KNOWN}")
         return
-    graphs = load(dataset, data_dir=data_dir, features=features)
-    facts = statistics(graphs)
+    facts = statistics(load(dataset, data_dir=data_dir, features=features))
     if as_json:
         typer.echo(json.dumps(facts, indent=1))
         return
-    table = Table(title=graphs.name)
+    table = Table(title=facts.pop("name"))
     table.add_column("what")
     table.add_column("value", justify="right")
-    del facts["name"]
     for name, value in facts.items():
         shown = f"{value:.2f}" if isinstance(value, float) else str(value).strip("[]")
-        table.add_row(name.replace("_", " ").replace("avg", "average"), shown)
+        table.add_row(_LABELS.get(name, name.replace("_", " ")), shown)
     Console().print(table)
+
+
+_LABELS = {
+    "level": "classes are of",
+    "avg_nodes": "average nodes",
+    "avg_edges": "average edges",
+    "nonzero_features": "share of features not 0",
+}

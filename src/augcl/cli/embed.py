@@ -30,7 +30,7 @@ def embed(
 
     Example: augcl embed runs/mine new.zip --out z.csv
     """
-    from augcl.data import load
+    from augcl.data import load_graphs
     from augcl.experiments.embedding_file import check_ending, write_embeddings
     from augcl.experiments.seeds import RESULT, read_result
     from augcl.methods import load_model
@@ -46,7 +46,7 @@ def embed(
     if features is None:
         trained = (run / RESULT).exists()
         features = read_result(run)["spec"]["features"] if trained else "auto"
-    graphs = load(dataset, data_dir=data_dir, features=features)
+    graphs = load_graphs(dataset, data_dir=data_dir, features=features)
     embeddings = load_model(folder, device=device).transform(graphs)
     write_embeddings(out, embeddings, graphs)
     count, width = embeddings.shape

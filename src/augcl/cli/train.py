@@ -84,7 +84,7 @@ def train(
 
       augcl train PROTEINS --hardness none        plain GraphCL, for comparison
     """
-    from augcl.data import load
+    from augcl.data import load_graphs
     from augcl.experiments.run import Spec, check
     from augcl.experiments.seeds import Place, clear_run, run_seeds
     from augcl.report.html import write_report
@@ -93,7 +93,7 @@ def train(
     hardness_options = {name: value for name, value in wanted.items() if value is not None}
     if hardness_options and hardness != "augcl":
         raise InputError(f"--{next(iter(hardness_options))} is for --hardness augcl only")
-    graphs = load(dataset, data_dir=data_dir, features=features)  # wrong input ends here
+    graphs = load_graphs(dataset, data_dir=data_dir, features=features)  # wrong input ends here
     spec = Spec(
         dataset=dataset,
         method=method,

@@ -1,4 +1,4 @@
-"""Graph sets that took long to read, kept as plain arrays that the system maps into memory."""
+"""Graphs that took long to read, kept as plain arrays that the system maps into memory."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import os
 import zlib
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 from safetensors import SafetensorError, safe_open
@@ -16,11 +16,16 @@ from safetensors.torch import save_file
 from torch import Tensor
 
 from augcl.data.graph import GraphSet
+from augcl.data.node_graph import NodeGraph, Splits
+from augcl.data.sparse import torch_csr
 from augcl.files import atomic_path
 
 FORMAT = 2  # count up when a reader gives other arrays for the same file
 SMALLEST = 1_000_000  # bytes; smaller files are read as fast as the cache
 
+G = TypeVar("G")
+
+_CSR = ("crow_indices", "col_indices", "values")
 _TENSORS = ("x", "edge_index", "node_ptr", "edge_ptr", "y", "node_attr", "edge_attr")
 
 
@@ -37,26 +42,85 @@ def cached(source: Path, read: Callable[[Path], GraphSet]) -> GraphSet:
 
     A damaged cache file is read anew and replaced; a cache that cannot be written is no error.
     """
+    return _cached(source, read, _graphs_to_parts, _graphs_from_parts, "")
+
+
+def cached_graph(source: Path, read: Callable[[Path], NodeGraph]) -> NodeGraph:
+    """The same for one graph whose nodes are embedded."""
+    return _cached(source, read, _graph_to_parts, _graph_from_parts, "nodes")
+
+
+Parts = tuple[dict[str, Tensor], dict[str, Any]]  # tensors, and what JSON can hold
+
+
+def _cached(
+    source: Path,
+    read: Callable[[Path], G],
+    to_parts: Callable[[G], Parts],
+    from_parts: Callable[[dict[str, Tensor], dict[str, Any]], G],
+    level: str,
+) -> G:
     files = sorted(source.iterdir()) if source.is_dir() else [source]
     states = [(str(file.resolve()), file.stat()) for file in files]
     if sum(state.st_size for _, state in states) < SMALLEST:
         return read(source)
-    mark = json.dumps([FORMAT, [(name, s.st_size, s.st_mtime_ns) for name, s in states]])
+    mark = json.dumps([FORMAT, level, [(name, s.st_size, s.st_mtime_ns) for name, s in states]])
     key = hashlib.sha256(mark.encode()).hexdigest()[:24]
     target = cache_dir() / "parsed" / f"{source.stem}-{key}.safetensors"
-    graphs = _load(target)
-    if graphs is None:
-        graphs = read(source)
-        _save(graphs, target)
+    parts = _load(target)
+    if parts is not None:
+        try:
+            return from_parts(*parts)
+        except (KeyError, TypeError):
+            pass  # not ours, though whole: read anew
+    graphs = read(source)
+    _save(*to_parts(graphs), target)
     return graphs
 
 
-def _save(graphs: GraphSet, target: Path) -> None:
+def _graphs_to_parts(graphs: GraphSet) -> Parts:
     found = {key: getattr(graphs, key) for key in _TENSORS}
-    tensors = {key: value.contiguous() for key, value in found.items() if value is not None}
-    about: dict[str, Any] = {"name": graphs.name, "checksum": _checksum(tensors)}
+    about: dict[str, Any] = {"name": graphs.name}
     for key in ("names", "columns"):
         about[key] = None if getattr(graphs, key) is None else list(getattr(graphs, key))
+    return {key: value for key, value in found.items() if value is not None}, about
+
+
+def _graphs_from_parts(tensors: dict[str, Tensor], about: dict[str, Any]) -> GraphSet:
+    parts: dict[str, Any] = {**tensors, **about}
+    return GraphSet(**parts)
+
+
+def _graph_to_parts(graph: NodeGraph) -> Parts:
+    tensors = {"x": graph.x, "edge_index": graph.edge_index}
+    if graph.x.layout == torch.sparse_csr:  # files hold dense tensors only
+        del tensors["x"]
+        tensors |= {part: getattr(graph.x, part)() for part in _CSR}
+    if graph.y is not None:
+        tensors["y"] = graph.y
+    if graph.splits is not None:
+        masks = vars(graph.splits).items()
+        tensors |= {f"splits.{part}": mask for part, mask in masks if mask is not None}
+    about = {"name": graph.name, "names": graph.names, "width": graph.num_features}
+    return tensors, about
+
+
+def _graph_from_parts(tensors: dict[str, Tensor], about: dict[str, Any]) -> NodeGraph:
+    if "x" not in tensors:
+        crow, column, values = (tensors.pop(part) for part in _CSR)
+        tensors["x"] = torch_csr(crow, column, values, about["width"])
+    parts: dict[str, Any] = {
+        key: tensors[key] for key in ("x", "edge_index", "y") if key in tensors
+    }
+    masks = {key: mask for key, mask in tensors.items() if key.startswith("splits.")}
+    if masks:
+        parts["splits"] = Splits(**{key.removeprefix("splits."): masks[key] for key in masks})
+    return NodeGraph(**parts, name=about["name"], names=about["names"])
+
+
+def _save(tensors: dict[str, Tensor], about: dict[str, Any], target: Path) -> None:
+    tensors = {key: value.contiguous() for key, value in tensors.items()}
+    about = about | {"checksum": _checksum(tensors)}
     try:
         with atomic_path(target) as temporary:
             save_file(tensors, temporary, metadata={"augcl": json.dumps(about)})
@@ -64,17 +128,14 @@ def _save(graphs: GraphSet, target: Path) -> None:
         return  # no room, or a read-only place: it only costs time
 
 
-def _load(target: Path) -> GraphSet | None:
+def _load(target: Path) -> Parts | None:
     if not target.is_file():
         return None
     try:
         with safe_open(target, framework="pt") as file:
             tensors = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118
             about = json.loads(file.metadata()["augcl"])
-        if about["checksum"] != _checksum(tensors):
-            return None
-        about.pop("checksum")
-        return GraphSet(**tensors, **about)
+        return (tensors, about) if about.pop("checksum") == _checksum(tensors) else None
     except (OSError, SafetensorError, KeyError, TypeError, ValueError):
         return None
 

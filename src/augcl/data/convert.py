@@ -83,16 +83,24 @@ def _read(graph: Any, number: int) -> _Graph:
 
 
 def _from_data(data: Any) -> _Graph:
-    pairs = torch.empty(2, 0) if data.edge_index is None else data.edge_index
-    pairs = pairs.detach().cpu().to(torch.long)
+    pairs = edge_pairs(data)
     x, edge_attr = _matrix(data.x), _matrix(data.edge_attr)
-    if x is not None:
-        num_nodes = len(x)
-    elif "num_nodes" in data:
-        num_nodes = int(data.num_nodes)
-    else:
-        num_nodes = int(pairs.max()) + 1 if pairs.numel() else 0
-    return _Graph(num_nodes, pairs, x, edge_attr, data.y)
+    return _Graph(number_of_nodes(data, pairs), pairs, x, edge_attr, data.y)
+
+
+def edge_pairs(data: Any) -> Tensor:
+    """The edges of a PyG ``Data``, (2, P) int64 on the CPU; none if it says nothing."""
+    pairs = torch.empty(2, 0) if data.edge_index is None else data.edge_index
+    return pairs.detach().cpu().to(torch.long)
+
+
+def number_of_nodes(data: Any, pairs: Tensor) -> int:
+    """What a PyG ``Data`` says, or up to the last node with an edge."""
+    if data.x is not None:
+        return len(data.x)
+    if "num_nodes" in data:
+        return int(data.num_nodes)
+    return int(pairs.max()) + 1 if pairs.numel() else 0
 
 
 def _from_networkx(graph: Any, number: int) -> _Graph:
@@ -105,12 +113,13 @@ def _from_networkx(graph: Any, number: int) -> _Graph:
         if key == "label" and any(isinstance(value, str) for value in values):
             continue  # a name, not a feature
         if values:
-            x = _vectors(values, len(graph), f"graph number {number}: node attribute {key!r}")
+            x = node_vectors(values, len(graph), f"graph number {number}: node attribute {key!r}")
             break
     return _Graph(len(graph), pairs, x, None, graph.graph.get("y", graph.graph.get("label")))
 
 
-def _vectors(values: Sequence[Any], num_nodes: int, what: str) -> Tensor:
+def node_vectors(values: Sequence[Any], num_nodes: int, what: str) -> Tensor:
+    """(N, F) float32 from one number or vector a node; `what` names them in messages."""
     if len(values) != num_nodes:
         raise InputError(f"{what} is on {len(values)} of {num_nodes} nodes: give it to all or none")
     try:

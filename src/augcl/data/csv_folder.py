@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import torch
+from torch import Tensor
 
 from augcl.data.csv_table import CSVTable
 from augcl.data.graph import GraphSet
@@ -49,6 +50,39 @@ def read_csv_folder(path: str | os.PathLike[str]) -> GraphSet:
     nodes = _table(folder / "nodes.csv", ("node", "id", "graph"))
     graphs = _table(folder / "graphs.csv", ("graph", "id", "label", "y"))
 
+    parts = read_tables(edges, nodes, graphs)
+    return GraphSet.from_arrays(
+        pairs=parts.pairs,
+        graph_of_node=parts.graph_of_node,
+        num_graphs=len(parts.graph_names),
+        x=parts.x,
+        columns=parts.columns,
+        edge_attr=edges.numbers(without=("source", "target", "graph"))[1],
+        y=_classes(graphs),
+        names=parts.graph_names,
+        name=folder.resolve().name,
+    )
+
+
+class Tables(NamedTuple):
+    """What the tables say, node after node and graph after graph."""
+
+    pairs: Tensor
+    graph_of_node: Tensor
+    x: Tensor | None
+    columns: list[str] | None
+    node_names: list[str]
+    graph_names: list[str]
+
+
+def read_tables(
+    edges: CSVTable,
+    nodes: CSVTable | None,
+    graphs: CSVTable | None,
+    *,
+    not_features: tuple[str | None, ...] = (),
+) -> Tables:
+    """Put nodes in order, and number the ends of the edges; `not_features` are columns of nodes."""
     source, target = edges.text(edges.need("source")), edges.text(edges.need("target"))
     if nodes is None:
         owner = edges
@@ -91,17 +125,14 @@ def read_csv_folder(path: str | os.PathLike[str]) -> GraphSet:
                 f"{edges.at(row)}: node {end[row].as_py()!r} is not in {owner.path.name}{where}"
             )
         pairs.append(position[place])
-    columns, x = _features(nodes, first[order])
-    return GraphSet.from_arrays(
+    columns, x = _features(nodes, first[order], not_features)
+    return Tables(
         pairs=torch.from_numpy(np.stack(pairs)),
         graph_of_node=torch.from_numpy(graph_of[first][order]),
-        num_graphs=len(names),
         x=x,
         columns=columns,
-        edge_attr=edges.numbers(without=("source", "target", "graph"))[1],
-        y=_classes(graphs),
-        names=names.to_pylist(),
-        name=folder.resolve().name,
+        node_names=node.take(pa.array(first[order])).to_pylist(),
+        graph_names=names.to_pylist(),
     )
 
 
@@ -145,14 +176,16 @@ def _graphs(owner: CSVTable, graphs: CSVTable | None) -> tuple[Any, Array]:
     return names, codes
 
 
-def _features(nodes: CSVTable | None, order: Array) -> tuple[list[str] | None, torch.Tensor | None]:
+def _features(
+    nodes: CSVTable | None, order: Array, but: tuple[str | None, ...]
+) -> tuple[list[str] | None, Tensor | None]:
     if nodes is None:
         return None, None
-    columns, x = nodes.numbers(without=(nodes.need("node", "id"), "graph"))
+    columns, x = nodes.numbers(without=(nodes.need("node", "id"), "graph", *but))
     return (None, None) if x is None else (columns, x[torch.from_numpy(order)])
 
 
-def _classes(graphs: CSVTable | None) -> torch.Tensor | None:
+def _classes(graphs: CSVTable | None) -> Tensor | None:
     column = None if graphs is None else graphs.first_of("label", "y")
     if graphs is None or column is None:
         return None

@@ -17,6 +17,21 @@ from augcl.data.labels import one_hot
 from augcl.errors import InputError
 
 
+def read_header(path: Path) -> list[str]:
+    """The names of the columns, which the first line must give."""
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as stream:
+            header = [name.strip() for name in next(csv.reader(stream), [])]
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: cannot be read as text: {error}") from None
+    if not header:
+        raise InputError(f"{path} is empty: the first line must name the columns")
+    twice = {name for name in header if header.count(name) > 1}
+    if twice:
+        raise InputError(f"{path}, line 1: column {min(twice)!r} occurs twice")
+    return header
+
+
 class CSVTable:
     """A CSV file with a header.
 
@@ -30,7 +45,7 @@ class CSVTable:
 
     def __init__(self, path: Path, ids: tuple[str, ...]) -> None:
         self.path = path
-        header = self._header()
+        header = read_header(path)
         types = {name: pa.string() for name in header if name in ids}
         try:
             self._table = pa.csv.read_csv(
@@ -43,19 +58,6 @@ class CSVTable:
             raise InputError(
                 f"{path}: not a CSV file with {len(header)} columns: {reason}"
             ) from None
-
-    def _header(self) -> list[str]:
-        try:
-            with self.path.open(encoding="utf-8-sig", newline="") as stream:
-                header = [name.strip() for name in next(csv.reader(stream), [])]
-        except (OSError, UnicodeDecodeError) as error:
-            raise InputError(f"{self.path}: cannot be read as text: {error}") from None
-        if not header:
-            raise InputError(f"{self.path} is empty: the first line must name the columns")
-        twice = {name for name in header if header.count(name) > 1}
-        if twice:
-            raise InputError(f"{self.path}, line 1: column {min(twice)!r} occurs twice")
-        return header
 
     def __len__(self) -> int:
         return int(self._table.num_rows)
@@ -81,6 +83,20 @@ class CSVTable:
         if empty.any():
             raise InputError(f"{self.at(int(empty.argmax()))}: column {name!r} is empty")
         return column
+
+    def words(self, name: str) -> list[str]:
+        """A column as text without blanks around the words; empty where there is none."""
+        column = pc.fill_null(pc.cast(self._table[name], pa.string()), "")
+        words: list[str] = pc.utf8_trim_whitespace(column).to_pylist()
+        return words
+
+    def has_fractions(self, name: str) -> bool:
+        """Whether a column holds numbers that are not whole, so that it can be no class."""
+        column = self._table[name]
+        if not pa.types.is_floating(column.type):
+            return False
+        values = column.to_numpy()
+        return bool((values[np.isfinite(values)] % 1).any())
 
     def numbers(self, *, without: tuple[str | None, ...]) -> tuple[list[str], Tensor | None]:
         """All columns but `without` as K names and (rows, K) float32; words become one-hot."""

@@ -1,4 +1,4 @@
-"""Node features made from what a graph set holds."""
+"""Node features made from what a graph set or a graph holds."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from torch import Tensor
 from torch.nn.functional import one_hot
 
 from augcl.data.graph import GraphSet
+from augcl.data.node_graph import NodeGraph
 from augcl.errors import InputError, one_of
 
 KINDS = ("auto", "constant", "degree", "log-degree", "attributes")
@@ -43,16 +44,8 @@ def node_features(graphs: GraphSet, kind: str = "auto", *, cap: int = 64) -> Gra
     one_of(kind, KINDS, "node features")
     if kind == "auto":
         return graphs
-    columns: list[str] | None
-    if kind == "constant":
-        x, columns = torch.ones(graphs.num_nodes, 1, device=graphs.device), ["constant"]
-    elif kind == "degree":
-        if cap < 0:
-            raise InputError(f"cap of the degree features is {cap}: give 0 or more")
-        x = one_hot(degrees(graphs).clamp(max=cap), cap + 1).to(torch.float32)
-        columns = [f"degree={d}" for d in range(cap)] + [f"degree>={cap}"]
-    elif kind == "log-degree":
-        x, columns = degrees(graphs).to(torch.float32).log1p().unsqueeze(1), ["log-degree"]
+    if kind != "attributes":
+        x, columns = _of_degree(kind, degrees(graphs), cap)
     elif graphs.node_attr is None:
         raise InputError(
             f"{graphs.name} has no continuous node attributes: choose node features from "
@@ -63,6 +56,31 @@ def node_features(graphs: GraphSet, kind: str = "auto", *, cap: int = 64) -> Gra
         own = graphs.columns or [f"feature{i}" for i in range(graphs.num_features)]
         columns = [*own, *(f"attribute{i}" for i in range(graphs.node_attr.shape[1]))]
     return replace(graphs, x=x, columns=columns)
+
+
+def structure_features(graph: NodeGraph, kind: str = "auto", *, cap: int = 64) -> NodeGraph:
+    """One graph with other node features: `node_features` without ``"attributes"``.
+
+    >>> path = NodeGraph.from_arrays(pairs=torch.tensor([[0, 1], [1, 2]]), num_nodes=3)
+    >>> structure_features(path, "degree", cap=2).x.int().tolist()
+    [[0, 1, 0], [0, 0, 1], [0, 1, 0]]
+    """
+    one_of(kind, KINDS[:-1], "features of one graph's nodes")
+    if kind == "auto":
+        return graph
+    return replace(graph, x=_of_degree(kind, degrees(graph), cap)[0])
+
+
+def _of_degree(kind: str, degree: Tensor, cap: int) -> tuple[Tensor, list[str]]:
+    """Features (V, ·) that need nothing but the degrees (V,), and what their columns mean."""
+    if kind == "constant":
+        return torch.ones(len(degree), 1, device=degree.device), ["constant"]
+    if kind == "log-degree":
+        return degree.to(torch.float32).log1p().unsqueeze(1), ["log-degree"]
+    if cap < 0:
+        raise InputError(f"cap of the degree features is {cap}: give 0 or more")
+    x = one_hot(degree.clamp(max=cap), cap + 1).to(torch.float32)
+    return x, [f"degree={d}" for d in range(cap)] + [f"degree>={cap}"]
 
 
 def align_columns(graphs: GraphSet, columns: Sequence[str] | None) -> GraphSet:
@@ -95,6 +113,6 @@ def align_columns(graphs: GraphSet, columns: Sequence[str] | None) -> GraphSet:
     return replace(graphs, x=x, columns=columns)
 
 
-def degrees(graphs: GraphSet) -> Tensor:
+def degrees(graphs: GraphSet | NodeGraph) -> Tensor:
     """(V,) int64: the number of neighbours of each node."""
     return torch.bincount(graphs.edge_index[0], minlength=graphs.num_nodes)

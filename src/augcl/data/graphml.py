@@ -14,6 +14,8 @@ import networkx as nx
 
 from augcl.data.convert import as_graphset
 from augcl.data.graph import GraphSet
+from augcl.data.node_convert import as_node_graph
+from augcl.data.node_graph import NodeGraph
 from augcl.errors import InputError
 
 SUFFIXES = (".graphml", ".gml")
@@ -46,6 +48,43 @@ def read_graphml(path: str | os.PathLike[str]) -> GraphSet:
     name = path.resolve().name if path.is_dir() else path.stem
     names = [file.stem for file in files]
     return replace(as_graphset(plain), names=names, columns=keys or None, name=name)
+
+
+def read_graphml_graph(path: str | os.PathLike[str]) -> NodeGraph:
+    """Read a GraphML or GML file as one graph whose nodes are embedded.
+
+    The class of a node is its attribute ``y`` or ``label``; a ``label`` that differs from node to
+    node is its name, as drawing programs write it. Other attributes that are numbers are features.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> file = Path(tempfile.mkdtemp()) / "pair.graphml"
+    >>> pair = nx.Graph([("ann", "bob")])
+    >>> nx.set_node_attributes(pair, {"ann": "old", "bob": "young"}, "y")
+    >>> nx.write_graphml(pair, file)
+    >>> graph = read_graphml_graph(file)
+    >>> graph.names, graph.y.tolist()
+    (['ann', 'bob'], [0, 1])
+    """
+    file = Path(path)
+    graph = _read(file)
+    titles = [value for _, value in graph.nodes(data="label")]
+    label_is_name = None not in titles and len(set(titles)) == len(titles)
+    class_key = next((key for key in ("y", "label") if _has(graph, key)), None)
+    if class_key == "label" and label_is_name:
+        class_key = None
+    keys = sorted(_numeric_keys(graph) - {class_key} - ({"label"} if label_is_name else set()))
+    plain = _with_features(graph, keys, file)
+    plain.graph["name"] = file.stem
+    if class_key is not None:
+        nx.set_node_attributes(plain, dict(graph.nodes(data=class_key)), "y")
+    found = as_node_graph(plain)
+    return replace(found, names=[str(title) for title in titles]) if label_is_name else found
+
+
+def _has(graph: Any, key: str) -> bool:
+    return any(key in values for _, values in graph.nodes(data=True))
 
 
 def _read(file: Path) -> Any:

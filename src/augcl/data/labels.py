@@ -35,6 +35,61 @@ def class_numbers(labels: Sequence[Any] | np.ndarray[Any, Any]) -> Tensor:
     return torch.from_numpy(numbers.astype(np.int64))
 
 
+def node_classes(labels: Sequence[Any] | np.ndarray[Any, Any] | Tensor) -> Tensor | None:
+    """(N,) int64 classes of nodes, −1 where a class is not known; None if none is known at all.
+
+    Not known are −1, NaN, None and empty text. Whole numbers from 0 on are classes as they are;
+    words are numbered in sorted order; anything else (fractions, several columns) is no class.
+
+    >>> node_classes([2, -1, 0]).tolist(), node_classes(["b", "", "a"]).tolist()
+    ([2, -1, 0], [1, -1, 0])
+    >>> node_classes([0.5, 1.0]) is None
+    True
+    """
+    values = labels.detach().cpu().numpy() if isinstance(labels, Tensor) else np.asarray(labels)
+    if values.ndim == 2 and values.shape[1] == 1:
+        values = values[:, 0]
+    if values.ndim != 1:
+        return None
+    if values.dtype.kind == "O" and not any(isinstance(value, str) for value in values):
+        values = _numbers(values)
+    if values.dtype.kind not in "iufb":
+        return _classes_of_words([_word(value) for value in values.tolist()])
+    known = np.isfinite(values) & (values != -1)
+    if not known.any() or (values[known] % 1).any():
+        return None
+    if values[known].min() < 0:
+        node = int(np.flatnonzero(known & (values < 0))[0])
+        raise InputError(
+            f"the class of node {node}, counted from 0, is {values[node]}: classes are whole "
+            "numbers from 0 on, and -1 where a class is not known"
+        )
+    return torch.from_numpy(np.where(known, values, -1).astype(np.int64))
+
+
+def _numbers(values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Python objects as numbers, None as NaN; as they were if one is no number."""
+    try:
+        return np.array([np.nan if value is None else value for value in values], np.float64)
+    except (TypeError, ValueError):
+        return values
+
+
+def _word(value: Any) -> str:
+    """A label as text, empty if there is none."""
+    word = "" if value is None else str(value).strip()
+    return "" if word.lower() in ("-1", "nan") else word
+
+
+def _classes_of_words(words: list[str]) -> Tensor | None:
+    known = [i for i, word in enumerate(words) if word]
+    if not known:
+        return None
+    classes = torch.full((len(words),), -1)
+    classes[known] = class_numbers([words[i] for i in known])
+    return classes
+
+
 def one_hot(codes: np.ndarray[Any, Any], width: int, what: str) -> Tensor:
     """(n,) codes 0 … width − 1 to (n, width) float32; `what` names them if there are too many.
 

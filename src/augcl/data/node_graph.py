@@ -3,20 +3,33 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
+import torch
 from torch import Tensor, device
 
+from augcl.data.graph import simple_undirected
+from augcl.data.sparse import compact, first_bad_row
+from augcl.errors import InputError
 
-@dataclass(frozen=True)
+if TYPE_CHECKING:
+    from torch_geometric.data import Data
+
+
+@dataclass(frozen=True, eq=False)
 class Splits:
-    """S fixed ways to divide the nodes, each (S, N) bool: Wiki-CS has 20 of them."""
+    """S fixed ways to divide the nodes, each (S, N) bool: Wiki-CS has 20 of them.
+
+    `stopping` is for those who stop training early and then judge by `val`; none of ours does.
+    """
 
     train: Tensor
     val: Tensor
     test: Tensor
+    stopping: Tensor | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class NodeGraph:
     """A single undirected graph, clean: what every node method works on.
 
@@ -27,7 +40,7 @@ class NodeGraph:
     edge_index : (2, E) int64
         Both directions of every edge, sorted by source, then target; no loops, no duplicates.
     y : (N,) int64, optional
-        Class of each node.
+        Class of each node, 0 … C − 1; −1 for a node whose class is not known.
     splits : Splits, optional
     names : list of str, optional
         Of the nodes.
@@ -46,9 +59,118 @@ class NodeGraph:
         return self.x.shape[0]
 
     @property
+    def num_edges(self) -> int:
+        """Edge entries; an undirected edge counts twice."""
+        return self.edge_index.shape[1]
+
+    @property
     def num_features(self) -> int:
         return self.x.shape[1]
+
+    @property
+    def num_classes(self) -> int:
+        return 0 if self.y is None else len(self.y[self.y >= 0].unique())
 
     def to(self, where: str | device) -> NodeGraph:
         """The same on another device; labels and splits stay, no training looks at them."""
         return replace(self, x=self.x.to(where), edge_index=self.edge_index.to(where))
+
+    def to_data(self) -> Data:
+        """As a PyG ``Data`` with ``train_mask`` … (N,) or (N, S), ``name`` and ``node_names``.
+
+        `augcl.data.as_node_graph` gives back the same graph.
+
+        >>> path = NodeGraph.from_arrays(pairs=torch.tensor([[0, 1], [1, 2]]), num_nodes=3)
+        >>> path.to_data()
+        Data(x=[3, 1], edge_index=[2, 4], name='graph')
+        """
+        from torch_geometric.data import Data
+
+        parts: dict[str, Any] = {"x": self.x, "edge_index": self.edge_index, "name": self.name}
+        if self.y is not None:
+            parts["y"] = self.y
+        if self.splits is not None:
+            for part, mask in vars(self.splits).items():
+                if mask is not None:
+                    same = bool((mask == mask[0]).all())
+                    parts[f"{part}_mask"] = mask[0].clone() if same else mask.t().contiguous()
+        if self.names is not None:
+            parts["node_names"] = self.names
+        return Data(**parts)
+
+    def __repr__(self) -> str:
+        classes = "no labels" if self.y is None else f"{self.num_classes} classes"
+        return (
+            f"NodeGraph({self.name!r}: {self.num_nodes} nodes, {self.num_edges} edge entries, "
+            f"{self.num_features} features, {classes})"
+        )
+
+    @classmethod
+    def from_arrays(
+        cls,
+        *,
+        pairs: Tensor,
+        num_nodes: int,
+        x: Any = None,
+        y: Tensor | None = None,
+        names: list[str] | None = None,
+        **more: Any,
+    ) -> NodeGraph:
+        """Build a graph from loose parts: edges in any order, once or in both directions.
+
+        Self-loops and duplicates are removed, the missing directions added.
+
+        Parameters
+        ----------
+        pairs : (2, P) int64
+            Edges.
+        num_nodes : int
+            N.
+        x : (N, F) numbers, optional
+            Dense or sparse, of torch, NumPy or scipy; constant 1 if absent.
+        y : (N,) int64, optional
+            −1: not known.
+        names : list of str, optional
+
+        Examples
+        --------
+        >>> graph = NodeGraph.from_arrays(
+        ...     pairs=torch.tensor([[1, 0, 1, 2], [0, 1, 1, 0]]), num_nodes=4
+        ... )
+        >>> graph.edge_index.tolist()
+        [[0, 0, 1, 2], [1, 2, 0, 0]]
+        """
+        if num_nodes == 0:
+            raise InputError("the graph has no nodes: give it at least one")
+        if names is not None and len(names) != num_nodes:
+            raise InputError(f"{len(names)} node names for {num_nodes} nodes: name all or none")
+        _check_pairs(pairs, num_nodes)
+        x = torch.ones(num_nodes, 1) if x is None else compact(x)
+        if len(x) != num_nodes:
+            raise InputError(f"{len(x)} rows of node features for {num_nodes} nodes")
+        bad = first_bad_row(x)
+        if bad is not None:
+            called = "" if names is None else f" ({names[bad]!r})"
+            raise InputError(
+                f"node features hold NaN or infinity, first at node {bad}{called}, counted from 0: "
+                "give finite numbers"
+            )
+        if y is not None and y.shape != (num_nodes,):
+            raise InputError(f"{len(y)} classes (y) for {num_nodes} nodes: give one a node")
+        edge_index, _ = simple_undirected(pairs, num_nodes)
+        return cls(x=x, edge_index=edge_index.contiguous(), y=y, names=names, **more)
+
+
+def _check_pairs(pairs: Tensor, num_nodes: int) -> None:
+    if pairs.dim() != 2 or len(pairs) != 2:
+        raise InputError(f"edge_index has shape {tuple(pairs.shape)}, not (2, E)")
+    if not pairs.numel():
+        return
+    if int(pairs.min()) < 0:
+        raise InputError("edge_index holds a node below 0: nodes are counted from 0")
+    if int(pairs.max()) >= num_nodes:
+        edge = int((pairs >= num_nodes).any(dim=0).nonzero()[0])
+        raise InputError(
+            f"edge_index points at node {int(pairs.max())} (first at edge {edge}), but the "
+            f"{num_nodes} nodes are 0 to {num_nodes - 1}"
+        )

@@ -1,17 +1,25 @@
-"""What a graph set looks like, in a few numbers."""
+"""What a graph set or a graph looks like, in a few numbers."""
 
 from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import torch
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 
 from augcl.data.features import degrees
 from augcl.data.graph import GraphSet
+from augcl.data.node_convert import as_node_graph
+from augcl.data.node_graph import NodeGraph
+from augcl.data.sparse import share_filled
 
 
-def statistics(graphs: GraphSet) -> dict[str, Any]:
-    """Sizes of a graph set, ready for JSON; an edge counts once, not once per direction.
+def statistics(graphs: Any) -> dict[str, Any]:
+    """Sizes of a graph set, or of one graph (as node methods take it), ready for JSON.
+
+    An edge counts once, not once per direction.
 
     >>> two = GraphSet.from_arrays(
     ...     pairs=torch.tensor([[0], [1]]),
@@ -20,12 +28,24 @@ def statistics(graphs: GraphSet) -> dict[str, Any]:
     ...     y=torch.tensor([0, 1]),
     ... )
     >>> statistics(two)  # doctest: +NORMALIZE_WHITESPACE
-    {'name': 'graphs', 'graphs': 2, 'classes': 2, 'class_sizes': [1, 1], 'avg_nodes': 1.5,
-     'avg_edges': 0.5, 'features': 1, 'isolated_nodes': 1}
+    {'name': 'graphs', 'level': 'graphs', 'graphs': 2, 'classes': 2, 'class_sizes': [1, 1],
+     'avg_nodes': 1.5, 'avg_edges': 0.5, 'features': 1, 'isolated_nodes': 1}
+    >>> pair = NodeGraph.from_arrays(
+    ...     pairs=torch.tensor([[0], [1]]), num_nodes=3, y=torch.tensor([0, 0, -1])
+    ... )
+    >>> statistics(pair)  # doctest: +NORMALIZE_WHITESPACE
+    {'name': 'graph', 'level': 'nodes', 'nodes': 3, 'edges': 1, 'classes': 1, 'class_sizes': [2],
+     'unlabelled': 1, 'features': 1, 'nonzero_features': 1.0, 'isolated_nodes': 1, 'components': 2,
+     'splits': 0}
     """
+    return _of_set(graphs) if isinstance(graphs, GraphSet) else _of_graph(as_node_graph(graphs))
+
+
+def _of_set(graphs: GraphSet) -> dict[str, Any]:
     sizes = [] if graphs.y is None else torch.bincount(graphs.y).tolist()
     return {
         "name": graphs.name,
+        "level": "graphs",
         "graphs": len(graphs),
         "classes": len(sizes),
         "class_sizes": sizes,
@@ -34,3 +54,29 @@ def statistics(graphs: GraphSet) -> dict[str, Any]:
         "features": graphs.num_features,
         "isolated_nodes": int((degrees(graphs) == 0).sum()),
     }
+
+
+def _of_graph(graph: NodeGraph) -> dict[str, Any]:
+    known = torch.empty(0).long() if graph.y is None else graph.y[graph.y >= 0]
+    return {
+        "name": graph.name,
+        "level": "nodes",
+        "nodes": graph.num_nodes,
+        "edges": graph.num_edges // 2,
+        "classes": graph.num_classes,
+        "class_sizes": torch.bincount(known).tolist(),
+        "unlabelled": graph.num_nodes - len(known),
+        "features": graph.num_features,
+        "nonzero_features": share_filled(graph.x),
+        "isolated_nodes": int((degrees(graph) == 0).sum()),
+        "components": _components(graph),
+        "splits": 0 if graph.splits is None else len(graph.splits.train),
+    }
+
+
+def _components(graph: NodeGraph) -> int:
+    source, target = graph.edge_index.numpy()
+    entries = (np.ones(len(source), np.int8), (source, target))
+    adjacency = coo_array(entries, shape=(graph.num_nodes, graph.num_nodes))
+    count, _ = connected_components(adjacency, directed=False)
+    return int(count)

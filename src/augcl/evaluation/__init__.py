@@ -1,7 +1,16 @@
 """Named protocols that turn embeddings into a score, and tests between scores."""
 
-from augcl.evaluation.protocol import evaluate
+from augcl.evaluation.clustering import ClusteringScore, clustering
+from augcl.evaluation.protocol import PROTOCOLS, evaluate
 from augcl.evaluation.score import Score
 from augcl.evaluation.statistics import PairedDifference, paired_difference
 
-__all__ = ["PairedDifference", "Score", "evaluate", "paired_difference"]
+__all__ = [
+    "PROTOCOLS",
+    "ClusteringScore",
+    "PairedDifference",
+    "Score",
+    "clustering",
+    "evaluate",
+    "paired_difference",
+]

@@ -2,61 +2,91 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import torch
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from augcl.data.node_graph import Splits
 from augcl.errors import InputError, one_of
+from augcl.evaluation.inputs import Request, Task, check_two_classes, classes_of, embeddings
+from augcl.evaluation.liblinear import grace_liblinear
+from augcl.evaluation.linear import linear_10_10_80, wikics_20
 from augcl.evaluation.score import Score
-from augcl.evaluation.svm import Floats, Ints, check_classes, cross_validate, fold_of_sample
+from augcl.evaluation.splits import UNUSED, fixed_parts
+from augcl.evaluation.svm import tu_svm_10fold
 
-PROTOCOLS = ("tu-svm-10fold",)
+PROTOCOLS: dict[str, Callable[[Request], Score]] = {
+    "tu-svm-10fold": tu_svm_10fold,
+    "linear-10-10-80": linear_10_10_80,
+    "wikics-20": wikics_20,
+    "grace-liblinear": grace_liblinear,
+}
 
 
 def evaluate(
     Z: Any,
     y: Any,
     *,
-    protocol: str = "tu-svm-10fold",
-    repeats: int = 5,
-    folds: int = 10,
+    protocol: str = "auto",
+    repeats: int | None = None,
+    folds: int | None = None,
+    splits: Splits | None = None,
     random_state: int = 0,
     jobs: int = 1,
-    progress: bool = False,
+    progress: bool = True,
 ) -> Score:
     """How well a simple classifier predicts `y` from the embeddings `Z`.
 
-    Protocol ``tu-svm-10fold``, that of GraphCL and its kin: stratified 10-fold cross-validation of
+    ``tu-svm-10fold``, for graphs, of GraphCL and its kin: stratified 10-fold cross-validation of
     an RBF support vector machine on the embeddings as they are; C is chosen from 10⁻³ … 10³ by
     5-fold cross-validation inside each training part. The numbers are those of scikit-learn's
-    ``GridSearchCV(SVC())`` on the same folds.
+    ``GridSearchCV(SVC())`` on the same folds. 5 runs.
+
+    ``linear-10-10-80``, for nodes, of GCA and its kin: softmax regression on the embeddings as they
+    are, 3000 full-batch steps of Adam; a random 10 % of the nodes to train, 10 % to choose the
+    step, 80 % to test. As in the original, splits are not stratified: a class that is in no
+    training part cannot be predicted, of which a warning tells. 20 runs.
+
+    ``wikics-20``, for nodes with public splits: the same with these splits and 800 steps, one run
+    per split.
+
+    ``grace-liblinear``, for nodes, of GRACE: one-vs-rest logistic regression (liblinear) on the
+    embeddings scaled to length 1; a random 10 % of the nodes to train, 90 % to test; C is chosen
+    from 2⁻¹⁰ … 2⁹ by 5-fold cross-validation inside the training part. 3 runs.
 
     Parameters
     ----------
     Z : (N, D) array or tensor
         Embeddings.
-    y : (N,) array, tensor or list
-        Class of each sample; numbers or strings.
+    y : (N,) array, tensor or list; GraphSet, NodeGraph or PyG Data
+        Class of each sample, numbers or strings; or the graphs or the graph that was embedded. The
+        protocols for nodes leave out those with label −1 (unlabelled).
     protocol : str
-        Name of the protocol.
-    repeats : int
-        Runs; run r shuffles its folds with seed ``random_state + r``.
-    folds : int
-        Folds of each run.
+        Name of the protocol. "auto": the one for nodes if `y` is one graph (``wikics-20`` if that
+        has 20 splits), else the one for graphs.
+    repeats : int, optional
+        Runs, if not as many as the protocol says; run r draws its folds, split or initial weights
+        with seed ``random_state + r``.
+    folds : int, optional
+        Folds of each run of ``tu-svm-10fold``, if not 10.
+    splits : Splits, optional
+        For ``wikics-20``, if `y` does not have them.
     random_state : int
         Seed of the first run.
     jobs : int
-        Folds worked on at once; does not change the result.
+        Folds or runs worked on at once; does not change the result.
     progress : bool
         Show a progress bar on standard error if that is a terminal.
 
     Returns
     -------
     Score
-        ``.mean``, ``.std`` and ``.runs`` are fractions between 0 and 1.
+        ``.mean``, ``.std`` and ``.runs`` are fractions between 0 and 1: accuracy, which for one
+        class per sample is micro-F1. ``.details["macro_f1"]`` has the macro-F1 of each run of the
+        protocols for nodes.
 
     Examples
     --------
@@ -67,66 +97,43 @@ def evaluate(
     100.00 ± 0.00 % (2 runs, tu-svm-10fold)
     >>> score.runs
     (1.0, 1.0)
+    >>> y = np.arange(200) % 2
+    >>> print(evaluate(y[:, None] - 0.5, y, protocol="linear-10-10-80", repeats=2))
+    100.00 ± 0.00 % (2 runs, linear-10-10-80)
     """
-    one_of(protocol, PROTOCOLS, "protocol")
-    if repeats < 1:
+    task = Task.of(y, splits)
+    name = one_of(protocol, ("auto", *PROTOCOLS), "protocol")
+    name = protocol_for(task) if name == "auto" else name
+    if repeats is not None and repeats < 1:
         raise InputError(f"repeats={repeats}: at least one run is needed")
-    X = _embeddings(Z)
-    labels, classes = _labels(y)
-    if len(labels) != len(X):
-        raise InputError(f"{len(X)} embeddings but {len(labels)} labels: one label for each is due")
-    check_classes(labels, classes, folds)
-    splits = [fold_of_sample(labels, folds, random_state + r) for r in range(repeats)]
-    console = Console(stderr=True)
-    bar = Progress(
-        TextColumn("evaluate"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("folds"),
-        TimeRemainingColumn(),
-        console=console,
-        transient=True,
-        disable=not (progress and console.is_terminal),
+    if folds is not None and name != "tu-svm-10fold":
+        raise InputError(f"folds={folds}: protocol {name} has no folds, only tu-svm-10fold has")
+    X = embeddings(Z)
+    nodes = task.level == "node" or name != "tu-svm-10fold"
+    labels, names = classes_of(task.y, count=len(X), unlabelled=nodes)
+    check_two_classes(names)
+    kept = labels >= 0
+    score = PROTOCOLS[name](
+        Request(
+            X=X if kept.all() else X[torch.from_numpy(kept).to(X.device)],
+            y=labels[kept],
+            names=names,
+            parts=None if task.splits is None else fixed_parts(task.splits, len(X))[:, kept],
+            repeats=repeats,
+            folds=folds,
+            random_state=random_state,
+            jobs=jobs,
+            progress=progress,
+        )
     )
-    with bar:
-        task = bar.add_task("evaluate", total=repeats * folds)
-        table = cross_validate(X, labels, splits, jobs=jobs, on_fold=lambda: bar.advance(task))
-    name = protocol if folds == 10 else f"{protocol}, but {folds} folds"
-    return Score(name, tuple(tuple(run) for run in table), np.stack(splits))
+    everywhere = np.full((len(score.splits), len(X)), UNUSED, dtype=np.int64)
+    everywhere[:, kept] = score.splits
+    return replace(score, splits=everywhere)
 
 
-def _embeddings(Z: Any) -> Floats:
-    X = np.ascontiguousarray(_numpy(Z), dtype=np.float64)
-    if X.ndim != 2 or X.shape[1] == 0:
-        raise InputError(
-            f"embeddings have shape {X.shape}: evaluate needs (samples, width), one row per sample"
-        )
-    bad = ~np.isfinite(X).all(axis=1)
-    if bad.any():
-        raise InputError(
-            f"{int(bad.sum())} of {len(X)} embeddings hold NaN or infinity, "
-            f"first at row {int(bad.argmax())}"
-        )
-    return X
-
-
-def _labels(y: Any) -> tuple[Ints, list[Any]]:
-    """Classes as 0 … C − 1 in sorted order, and their names."""
-    if y is None:
-        raise InputError("evaluate needs labels: these samples have none (y is None)")
-    labels = _numpy(y)
-    if labels.ndim == 2 and labels.shape[1] == 1:
-        labels = labels[:, 0]
-    if labels.ndim != 1:
-        raise InputError(f"labels have shape {labels.shape}: evaluate needs one class per sample")
-    if labels.dtype.kind == "f" and not np.isfinite(labels).all():
-        missing = int(np.argmin(np.isfinite(labels)))
-        raise InputError(f"evaluate needs labels: row {missing} has none (NaN)")
-    classes, codes = np.unique(labels, return_inverse=True)
-    return codes.astype(np.int64), classes.tolist()
-
-
-def _numpy(values: Any) -> np.ndarray[Any, Any]:
-    if isinstance(values, torch.Tensor):
-        values = values.detach().cpu().numpy()
-    return np.asarray(values)
+def protocol_for(task: Task) -> str:
+    """The protocol that is customary for a task."""
+    if task.level != "node":
+        return "tu-svm-10fold"
+    public = task.splits is not None and len(task.splits.train) == 20
+    return "wikics-20" if public else "linear-10-10-80"

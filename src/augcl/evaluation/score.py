@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -18,9 +19,12 @@ class Score:
     protocol : str
         Name of the protocol.
     folds : tuple of tuple of float
-        Accuracy of each fold of each run, (R, K).
+        Accuracy of each fold of each run, (R, K); K is 1 where a run has a single test part.
     splits : (R, N) int64
-        The fold in which each sample was tested, for each run.
+        For each run the fold in which each sample was tested or, where a run has a single test
+        part, the part it was in: 0 training, 1 validation, 2 test, −1 none.
+    details : mapping of str to tuple of float
+        What else was measured, one number per run, such as ``"macro_f1"``.
 
     Examples
     --------
@@ -32,6 +36,7 @@ class Score:
     protocol: str
     folds: tuple[tuple[float, ...], ...]
     splits: NDArray[np.int64] = field(repr=False, compare=False)
+    details: Mapping[str, tuple[float, ...]] = field(default_factory=dict, repr=False)
 
     @property
     def runs(self) -> tuple[float, ...]:
@@ -50,7 +55,7 @@ class Score:
 
     @property
     def split_hash(self) -> str:
-        """SHA-256 of `splits`: two scores with the same hash were tested on the same folds."""
+        """SHA-256 of `splits`: two scores with the same hash were tested on the same samples."""
         shape = ",".join(map(str, self.splits.shape))
         return hashlib.sha256(shape.encode() + self.splits.astype("<i8").tobytes()).hexdigest()
 

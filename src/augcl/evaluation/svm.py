@@ -18,14 +18,29 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.svm import SVC
 
 from augcl.errors import InputError
+from augcl.evaluation.inputs import Ints, Request, check_two_classes
+from augcl.evaluation.score import Score
+from augcl.training.progress import one_more, progress_bar
 
 Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 GRID = (1e-3, 1e-2, 1e-1, 1.0, 10.0, 100.0, 1000.0)
 INNER_FOLDS = 5
 # Beyond this many samples the N × N matrix (0.8 GB) is not worth its memory.
 LARGEST_MATRIX = 10_000
+
+
+def tu_svm_10fold(request: Request) -> Score:
+    """Stratified cross-validation, 10 folds unless asked otherwise, 5 runs."""
+    folds = 10 if request.folds is None else request.folds
+    check_classes(request.y, request.names, folds)
+    X = np.ascontiguousarray(request.X.cpu().numpy(), dtype=np.float64)
+    splits = [fold_of_sample(request.y, folds, seed) for seed in request.seeds(5)]
+    title = "evaluate: tu-svm-10fold"
+    with progress_bar(title, len(splits) * folds, show=request.progress, stay=False) as report:
+        table = cross_validate(X, request.y, splits, jobs=request.jobs, on_fold=one_more(report))
+    name = "tu-svm-10fold" if folds == 10 else f"tu-svm-10fold, but {folds} folds"
+    return Score(name, tuple(tuple(run) for run in table), np.stack(splits))
 
 
 def fold_of_sample(y: Ints, folds: int, seed: int) -> Ints:
@@ -173,12 +188,7 @@ def check_classes(y: Ints, classes: Sequence[Any], folds: int) -> None:
     """Raise `InputError` unless there are two classes or more, each large enough for `folds`."""
     if folds < 2:
         raise InputError(f"folds={folds}: cross-validation needs at least 2 folds")
-    if len(classes) < 2:
-        raise InputError(
-            f"all labels are {classes[0]!r}: a classifier needs two classes or more"
-            if len(classes)
-            else "no samples: evaluate needs at least two classes"
-        )
+    check_two_classes(classes)
     counts = np.bincount(y, minlength=len(classes))
     least = int(counts.argmin())
     count, needed = int(counts[least]), smallest_class(folds)

@@ -15,7 +15,7 @@ from typing import Any
 import torch
 from joblib import Parallel, delayed
 
-from augcl.data import load
+from augcl.data import load_graphs
 from augcl.data.batches import fixed_batches
 from augcl.experiments.run import Spec, one_thread
 from augcl.files import write_json
@@ -32,7 +32,7 @@ WARMUP_EPOCHS = 20
 
 def measure(dataset: str, *, data_dir: str | None = None, seed: int = 0) -> list[dict[str, Any]]:
     """Vital signs after one fit for each reward."""
-    graphs = load(dataset, data_dir=data_dir)
+    graphs = load_graphs(dataset, data_dir=data_dir)
     spec = Spec(dataset, hardness="none", epochs=WARMUP_EPOCHS)
     model = spec.estimator(graphs, seed, progress=False).fit(graphs)
     assert isinstance(model, GraphCL)

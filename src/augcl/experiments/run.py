@@ -16,7 +16,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from augcl.data import GraphSet, load
+from augcl.data import GraphSet, load_graphs
 from augcl.errors import InputError, one_of
 from augcl.evaluation import evaluate
 from augcl.evaluation.svm import check_classes
@@ -86,7 +86,7 @@ def run(
     progress: bool = True,
 ) -> Outcome:
     """Load, train, embed and (with labels, and if `judge`) evaluate."""
-    graphs = load(spec.dataset, data_dir=data_dir, features=spec.features)
+    graphs = load_graphs(spec.dataset, data_dir=data_dir, features=spec.features)
     model = spec.estimator(graphs, seed, device=device, progress=progress)
     model.fit(graphs, folder=folder, resume=resume)
     embeddings = model.transform(graphs)

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from joblib import Parallel, delayed
 
-from augcl.data import load
+from augcl.data import load_graphs
 from augcl.errors import InputError
 from augcl.experiments.embedding_file import write_embeddings
 from augcl.experiments.run import Spec, one_thread, run, versions
@@ -52,7 +52,7 @@ def run_seeds(spec: Spec, seeds: int, place: Place) -> dict[str, Any]:
     place.out.mkdir(parents=True, exist_ok=True)
     finished: dict[int, dict[str, Any] | None] = dict.fromkeys(range(seeds))
     if place.resume:
-        graphs = load(spec.dataset, data_dir=place.data_dir, features=spec.features)
+        graphs = load_graphs(spec.dataset, data_dir=place.data_dir, features=spec.features)
         data = fingerprint(graphs)
         finished = {seed: _finished(spec, seed, place, data) for seed in finished}
     missing = [seed for seed, record in finished.items() if record is None]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Protocol
 
@@ -25,8 +26,13 @@ class Report(Protocol):
 
 
 @contextmanager
-def progress_bar(title: str, total: int, *, show: bool = True) -> Iterator[Report]:
-    """A bar on the error stream with steps done, a note and the time left; only on a terminal."""
+def progress_bar(
+    title: str, total: int, *, show: bool = True, stay: bool = True
+) -> Iterator[Report]:
+    """A bar on the error stream with steps done, a note and the time left; only on a terminal.
+
+    It may be told of progress from several threads; without `stay` it vanishes at the end.
+    """
     console = Console(stderr=True)
     columns = (
         TextColumn("{task.description}"),
@@ -38,9 +44,15 @@ def progress_bar(title: str, total: int, *, show: bool = True) -> Iterator[Repor
         TimeRemainingColumn(),
     )
     quiet = not (show and console.is_terminal)
-    with Progress(*columns, console=console, disable=quiet) as progress:
+    with Progress(*columns, console=console, disable=quiet, transient=not stay) as progress:
         task = progress.add_task(title, total=total, note="")
         yield lambda done, note="": progress.update(task, completed=done, note=note)
+
+
+def one_more(report: Report) -> Callable[[], None]:
+    """Tell `report` of one more step each time it is called, from whichever thread."""
+    steps = itertools.count(1)
+    return lambda: report(next(steps))
 
 
 def print_warning(message: Any, *_: Any, **__: Any) -> None:

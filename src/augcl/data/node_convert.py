@@ -1,0 +1,157 @@
+"""Whatever other libraries call a graph, as a NodeGraph."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import networkx as nx
+import torch
+from torch import Tensor
+
+from augcl.data.convert import edge_pairs, node_vectors, number_of_nodes
+from augcl.data.features import structure_features
+from augcl.data.graph import GraphSet
+from augcl.data.labels import node_classes
+from augcl.data.node_graph import NodeGraph, Splits
+from augcl.errors import InputError
+
+
+def as_node_graph(graph: Any, *, features: str | None = None) -> NodeGraph:
+    """Turn a PyG ``Data`` or a networkx graph into one clean graph for node methods.
+
+    Edges become undirected; self-loops and duplicates go. Without features every node has the
+    constant 1. Classes are whole numbers or text; −1, NaN or nothing means that a node's class is
+    not known (it is embedded, and left out when embeddings are judged).
+
+    Parameters
+    ----------
+    graph : NodeGraph, Data, networkx graph
+        A NodeGraph is returned as it is. Of a ``Data``: dense or sparse ``x``, ``y``,
+        ``train_mask``, ``val_mask``, ``test_mask`` (N,) or (N, S), ``name``, ``node_names``.
+        networkx nodes may have any names; their features are the attribute ``x`` or ``feat``,
+        their class is ``y`` or ``label``. A set that holds a single graph counts as that graph.
+    features : str, optional
+        Use ``"constant"``, ``"degree"`` or ``"log-degree"`` instead of the features, see
+        :func:`augcl.data.node_features`.
+
+    Examples
+    --------
+    >>> as_node_graph(nx.Graph([("ann", "bob"), ("bob", "cem")])).names
+    ['ann', 'bob', 'cem']
+    """
+    found = graph if isinstance(graph, NodeGraph) else _convert(graph)
+    return structure_features(found, "auto" if features is None else features)
+
+
+def _convert(graph: Any) -> NodeGraph:
+    from torch_geometric.data import Batch, Data, Dataset  # slow to import
+
+    if isinstance(graph, GraphSet | Batch | Dataset | list | tuple):
+        graph = _only_one(graph)
+    if isinstance(graph, NodeGraph):
+        return graph
+    if isinstance(graph, Data):
+        return _from_data(graph)
+    if isinstance(graph, nx.Graph):
+        return _from_networkx(graph)
+    raise InputError(
+        f"cannot make a graph from a {type(graph).__name__}: give a PyG Data or a networkx graph "
+        "(augcl.load reads names and files)"
+    )
+
+
+def _only_one(graphs: Any) -> Any:
+    count = getattr(graphs, "num_graphs", None)  # of a Batch, whose length is something else
+    count = len(graphs) if count is None else int(count)
+    if count != 1:
+        raise InputError(
+            f"that is a set of graphs ({count} of them), but a node method embeds the nodes of "
+            "one graph: give one of them, or use GraphCL to embed whole graphs"
+        )
+    one = graphs.get_example(0) if hasattr(graphs, "get_example") else graphs[0]
+    if isinstance(graphs, GraphSet):
+        one.y, one.name = None, graphs.name  # the class of the graph is that of no node
+    return one
+
+
+def _from_data(data: Any) -> NodeGraph:
+    pairs = edge_pairs(data)
+    num_nodes = number_of_nodes(data, pairs)
+    y = data.y
+    if y is not None and len(y.reshape(-1) if y.dim() == 0 else y) != num_nodes:
+        raise InputError(f"{y.numel()} classes (y) for {num_nodes} nodes: give one a node")
+    name, names = getattr(data, "name", None), getattr(data, "node_names", None)
+    return NodeGraph.from_arrays(
+        pairs=pairs,
+        num_nodes=num_nodes,
+        x=data.x,
+        y=None if y is None else node_classes(y),
+        splits=_splits(data, num_nodes),
+        names=None if names is None else [str(one) for one in names],
+        name=name if isinstance(name, str) else "graph",
+    )
+
+
+def _splits(data: Any, num_nodes: int) -> Splits | None:
+    """The masks of a ``Data``; there are none to judge by without train and test nodes."""
+    parts = ("train", "val", "test", "stopping")
+    masks = {part: _mask(data, f"{part}_mask", num_nodes) for part in parts}
+    if masks["train"] is None or masks["test"] is None:
+        return None
+    counts = {len(mask) for mask in masks.values() if mask is not None} - {1}
+    if len(counts) > 1:
+        raise InputError(
+            f"the masks of the nodes hold {' and '.join(map(str, sorted(counts)))} splits: "
+            "give (N,) or equally many columns"
+        )
+    if masks["val"] is None:
+        masks["val"] = torch.zeros(1, num_nodes, dtype=torch.bool)
+    count = max(counts, default=1)
+    return Splits(
+        **{
+            part: mask.expand(count, -1) if len(mask) == 1 else mask
+            for part, mask in masks.items()
+            if mask is not None
+        }
+    )
+
+
+def _mask(data: Any, key: str, num_nodes: int) -> Tensor | None:
+    """(S, N) of a mask (N,) or (N, S)."""
+    if key not in data or data[key] is None:
+        return None
+    mask: Tensor = torch.as_tensor(data[key]).detach().cpu().to(torch.bool)
+    if mask.dim() not in (1, 2) or len(mask) != num_nodes:
+        raise InputError(
+            f"{key} has shape {tuple(mask.shape)}: with {num_nodes} nodes give ({num_nodes},), or "
+            f"({num_nodes}, S) for S splits"
+        )
+    return mask.unsqueeze(0) if mask.dim() == 1 else mask.t().contiguous()
+
+
+def _from_networkx(graph: Any) -> NodeGraph:
+    index = {node: i for i, node in enumerate(graph)}
+    ends = [(index[u], index[v]) for u, v in graph.edges()]
+    x = None
+    for key in ("x", "feat"):
+        values = [value for _, value in graph.nodes(data=key) if value is not None]
+        if values:
+            x = node_vectors(values, len(graph), f"node attribute {key!r}")
+            break
+    return NodeGraph.from_arrays(
+        pairs=torch.tensor(ends, dtype=torch.long).reshape(-1, 2).t(),
+        num_nodes=len(graph),
+        x=x,
+        y=_classes(graph),
+        names=[str(node) for node in graph],
+        name=str(graph.graph.get("name") or "graph"),
+    )
+
+
+def _classes(graph: Any) -> Tensor | None:
+    for key in ("y", "label"):
+        values: Sequence[Any] = [value for _, value in graph.nodes(data=key)]
+        if any(value is not None for value in values):
+            return node_classes(values)
+    return None

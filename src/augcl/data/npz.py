@@ -1,0 +1,96 @@
+"""Graphs in the ``.npz`` layout of gnn-benchmark: Amazon, Coauthor, citation networks."""
+
+from __future__ import annotations
+
+import os
+import zipfile
+import zlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from augcl.data.labels import node_classes
+from augcl.data.node_graph import NodeGraph
+from augcl.data.sparse import csr_from_parts
+from augcl.errors import InputError
+
+_CSR = ("data", "indices", "indptr", "shape")
+_DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError)
+
+
+def read_npz(path: str | os.PathLike[str], *, name: str | None = None) -> NodeGraph:
+    """Read one graph: ``adj_data``, ``adj_indices``, ``adj_indptr``, ``adj_shape``, and likewise
+    ``attr_…`` (or a dense ``adj_matrix``, ``attr_matrix``), and ``labels``.
+
+    Attributes and labels may be absent. Other arrays in the file are not touched, and no pickle
+    is loaded: published files hold names of words and classes as Python objects, which nobody
+    needs here. Edges become undirected.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> file = Path(tempfile.mkdtemp()) / "pair.npz"
+    >>> np.savez(file, adj_matrix=np.array([[0, 1], [0, 0]]), labels=np.array([0, 1]))
+    >>> read_npz(file)
+    NodeGraph('pair': 2 nodes, 2 edge entries, 1 features, 2 classes)
+    """
+    path = Path(path)
+    try:
+        with np.load(path, allow_pickle=False) as arrays:
+            if not hasattr(arrays, "files"):
+                raise InputError(f"{path} holds a single array, not the arrays of a graph")
+            adjacency = _matrix(arrays, "adj", path)
+            features = _matrix(arrays, "attr", path)
+            labels = _array(arrays, "labels", path) if "labels" in arrays.files else None
+    except _DAMAGED as error:
+        raise InputError(
+            f"{path}: the file is damaged or cut short ({error}); get it again"
+        ) from None
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror or error})") from None
+    except ValueError as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"{path} is not an npz file of NumPy arrays") from None
+    if adjacency is None:
+        raise InputError(
+            f"{path} holds no graph: the arrays adj_data, adj_indices, adj_indptr and adj_shape "
+            "(the gnn-benchmark layout) or adj_matrix are needed"
+        )
+    if adjacency.shape[0] != adjacency.shape[1]:
+        raise InputError(f"{path}: the adjacency has shape {adjacency.shape}, not (N, N)")
+    try:
+        return NodeGraph.from_arrays(
+            pairs=torch.from_numpy(np.stack(adjacency.nonzero()).astype(np.int64)),
+            num_nodes=adjacency.shape[0],
+            x=features,
+            y=None if labels is None else node_classes(labels),
+            name=path.stem if name is None else name,
+        )
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from None
+
+
+def _matrix(arrays: Any, prefix: str, path: Path) -> Any:
+    """A sparse or dense matrix of the file, None if it has none called so."""
+    if f"{prefix}_data" in arrays.files:
+        *parts, shape = (_array(arrays, f"{prefix}_{part}", path) for part in _CSR)
+        return csr_from_parts(parts, shape, f"{path}: {prefix}_data …")
+    if f"{prefix}_matrix" in arrays.files:
+        return _array(arrays, f"{prefix}_matrix", path)
+    return None
+
+
+def _array(arrays: Any, key: str, path: Path) -> np.ndarray[Any, Any]:
+    if key not in arrays.files:
+        raise InputError(f"{path}: the array {key} is missing")
+    try:
+        values: np.ndarray[Any, Any] = arrays[key]
+    except ValueError:
+        raise InputError(
+            f"{path}: the array {key} holds Python objects, which are never loaded: save it as "
+            "numbers or text"
+        ) from None
+    return values

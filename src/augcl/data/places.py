@@ -1,0 +1,92 @@
+"""Where named data sets are looked for."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from augcl.data.cache import cache_dir
+from augcl.data.planetoid import PARTS
+from augcl.errors import InputError
+
+PathLike = str | os.PathLike[str]
+
+# How each graph is published: the collection (PyG's name for it) and the file.
+NODE_FILES = {
+    "Amazon-Photo": ("Amazon", "amazon_electronics_photo.npz"),
+    "Amazon-Computers": ("Amazon", "amazon_electronics_computers.npz"),
+    "Wiki-CS": ("WikiCS", "data.json"),
+    "Coauthor-CS": ("Coauthor", "ms_academic_cs.npz"),
+    "Coauthor-Physics": ("Coauthor", "ms_academic_phy.npz"),
+    "Cora": ("Planetoid", "ind.cora.graph"),
+    "CiteSeer": ("Planetoid", "ind.citeseer.graph"),
+    "PubMed": ("Planetoid", "ind.pubmed.graph"),
+}
+
+
+def places(data_dir: PathLike | None) -> list[Path]:
+    """Folders in which names are looked for, first one first."""
+    return list(_places(data_dir))
+
+
+def _places(data_dir: PathLike | None) -> Iterator[Path]:
+    if data_dir is not None:
+        folder = Path(data_dir).expanduser()
+        if not folder.is_dir():
+            raise InputError(f"data folder {data_dir} does not exist")
+        yield folder
+    if own := os.environ.get("AUGCL_DATA"):
+        yield Path(own).expanduser()
+    grakel = importlib.util.find_spec("grakel")  # found, not imported
+    if grakel is not None and grakel.origin is not None:
+        yield Path(grakel.origin).parent / "tests" / "data"
+    yield cache_dir()
+
+
+def find_graph_set(name: str, folders: Iterable[Path]) -> Path | None:
+    """``NAME.zip`` or ``NAME/``, directly or below ``TU/``."""
+    candidates = (
+        folder / file
+        for place in folders
+        for folder in (place, place / "TU")
+        for file in (f"{name}.zip", name)
+    )
+    return next((path for path in candidates if path.exists()), None)
+
+
+def find_node_set(name: str, folders: Iterable[Path]) -> Path | None:
+    """The file of a graph as published, or ``NAME.npz``, or a folder ``NAME`` with edges.csv.
+
+    It lies directly in a place, below ``npz/``, or in a folder called like the graph, perhaps in
+    ``raw/`` in that (PyG's layout).
+    """
+    for place in folders:
+        for folder in (place, place / "npz"):
+            for path in _candidates(name, folder):
+                if _is_whole(path):
+                    return path
+    return None
+
+
+def _candidates(name: str, folder: Path) -> Iterator[Path]:
+    published = NODE_FILES[name][1] if name in NODE_FILES else None
+    own = [f"{name}.npz", f"{name.lower()}.npz"]
+    short = name.split("-")[-1]
+    for below in (name, name.lower(), name.replace("-", ""), short):
+        if published is not None:
+            yield folder / below / published
+            yield folder / below / "raw" / published
+        if (folder / below / "edges.csv").is_file():
+            yield folder / below
+    if published is not None and published != "data.json":  # that alone says too little
+        own.insert(0, published)
+    yield from (folder / file for file in own)
+
+
+def _is_whole(path: Path) -> bool:
+    if path.name.startswith("ind."):
+        prefix = path.name.removesuffix("graph")
+        return all((path.parent / f"{prefix}{part}").is_file() for part in PARTS)
+    return path.exists()

@@ -1,0 +1,127 @@
+"""Feature matrices: kept sparse when nearly all of their entries are 0."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from scipy.sparse import csr_array
+from torch import Tensor
+
+from augcl.errors import InputError
+
+DENSEST = 0.05  # share of entries that are not 0, from which on a dense product is as fast
+NARROWEST = 100  # columns up to which a dense matrix is small anyway
+
+
+def compact(x: Any, *, what: str = "node features") -> Tensor:
+    """(N, F) numbers as float32, ``torch.sparse_csr`` if that pays: one rule wherever x came from.
+
+    Sparse are more than 100 columns of which fewer than 5 % of the entries are not 0.
+
+    Parameters
+    ----------
+    x : Tensor (dense or sparse), array, or scipy sparse matrix
+        (N, F), or (N,) for one feature.
+    what : str
+        How messages call it.
+
+    Examples
+    --------
+    >>> compact(torch.eye(200)).layout, compact(torch.eye(3)).layout
+    (torch.sparse_csr, torch.strided)
+    """
+    matrix = _scipy(x)
+    if matrix is None:
+        dense = _dense(x, what)
+        filled = int(torch.count_nonzero(dense))
+        if not _pays(filled, dense.shape):
+            return dense
+        matrix = csr_array(dense.numpy())
+    elif not _pays(matrix.nnz, matrix.shape):
+        return torch.from_numpy(matrix.toarray())
+    return torch_csr(
+        torch.from_numpy(matrix.indptr.astype(np.int64)),
+        torch.from_numpy(matrix.indices.astype(np.int64)),
+        torch.from_numpy(matrix.data.astype(np.float32)),
+        matrix.shape[1],
+    )
+
+
+def share_filled(x: Tensor) -> float:
+    """The share of entries that are not 0.
+
+    >>> share_filled(torch.tensor([[0.0, 2.0]]))
+    0.5
+    """
+    filled = x.values() if x.layout == torch.sparse_csr else x
+    return int(torch.count_nonzero(filled)) / max(1, x.shape[0] * x.shape[1])
+
+
+def first_bad_row(x: Tensor) -> int | None:
+    """The first row with NaN or infinity, None if all are finite."""
+    if x.layout != torch.sparse_csr:
+        bad = ~torch.isfinite(x).all(dim=1)
+        return int(bad.nonzero()[0]) if bool(bad.any()) else None
+    bad = ~torch.isfinite(x.values())
+    if not bool(bad.any()):
+        return None
+    return int(torch.searchsorted(x.crow_indices(), bad.nonzero()[0], right=True)) - 1
+
+
+def csr_from_parts(parts: Sequence[Any], shape: Any, what: str) -> Any:
+    """A scipy matrix of stored (data, indices, indptr) that nobody checked: no index leads out."""
+    data, indices, indptr = parts
+    try:
+        rows, columns = (int(size) for size in shape)
+        matrix = csr_array((data, indices, indptr), shape=(rows, columns))
+        matrix.check_format(full_check=True)
+    except (ValueError, TypeError, IndexError) as error:
+        reason = str(error).splitlines()[0]
+        raise InputError(f"{what} is not a whole sparse matrix ({reason}): get it again") from None
+    return matrix
+
+
+def _pays(filled: int, shape: tuple[int, ...]) -> bool:
+    return shape[1] > NARROWEST and filled < DENSEST * shape[0] * shape[1]
+
+
+def _scipy(x: Any) -> Any:
+    """`x` as a scipy matrix without stored zeros if it is sparse, None if it is dense."""
+    matrix: Any
+    if isinstance(x, Tensor) and x.layout != torch.strided:
+        x = x.detach().cpu().to_sparse_coo().coalesce()
+        row, column = x.indices().numpy()
+        values = x.values().to(torch.float32).numpy()
+        matrix = csr_array((values, (row, column)), shape=tuple(x.shape))
+    elif hasattr(x, "tocsr"):
+        matrix = csr_array(x.tocsr().astype(np.float32, copy=True))
+    else:
+        return None
+    matrix.sum_duplicates()
+    matrix.eliminate_zeros()
+    return matrix
+
+
+def _dense(x: Any, what: str) -> Tensor:
+    dense: Tensor = torch.as_tensor(x).detach().cpu().to(torch.float32)
+    dense = dense.unsqueeze(1) if dense.dim() == 1 else dense
+    if dense.dim() != 2:
+        raise InputError(f"{what} have shape {tuple(dense.shape)}: give one row of numbers a node")
+    return dense
+
+
+def torch_csr(crow: Tensor, column: Tensor, values: Tensor, width: int) -> Tensor:
+    """A ``torch.sparse_csr`` tensor, without torch's remark that these are young."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Sparse CSR tensor support is in beta state")
+        return torch.sparse_csr_tensor(
+            crow,
+            column,
+            values,
+            size=(len(crow) - 1, width),
+            check_invariants=True,  # torch warns when it is not told
+        )
