@@ -9,16 +9,19 @@ if TYPE_CHECKING:
     from augcl.errors import InputError
     from augcl.evaluation import evaluate
     from augcl.hardness import AffinityUncertainty
-    from augcl.methods import GraphCL, load_model
+    from augcl.methods import GCA, GRACE, GraphCL, RawFeatures, load_model
     from augcl.objectives import info_nce
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "GCA",
+    "GRACE",
     "AffinityUncertainty",
     "GraphCL",
     "GraphSet",
     "InputError",
+    "RawFeatures",
     "__version__",
     "evaluate",
     "hardness",
@@ -31,9 +34,12 @@ __all__ = [
 # needs none of it.
 _HOME = {
     "AffinityUncertainty": "augcl.hardness",
+    "GCA": "augcl.methods",
+    "GRACE": "augcl.methods",
     "GraphCL": "augcl.methods",
     "GraphSet": "augcl.data",
     "InputError": "augcl.errors",
+    "RawFeatures": "augcl.methods",
     "evaluate": "augcl.evaluation",
     "info_nce": "augcl.objectives",
     "load": "augcl.data",

@@ -88,5 +88,5 @@ class NodeNetwork(nn.Module):
     def embed(self, view: NodeView) -> Tensor:
         """(N, D) embeddings, before the projection."""
         if isinstance(self.encoder, GCN):
-            return self.encoder(view)
+            return self.encoder(view)  # type: ignore[no-any-return]
         return self.encoder(view.x(), view.edge_index)  # type: ignore[no-any-return]

@@ -16,14 +16,16 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from augcl.data import GraphSet, load_graphs
+from augcl.data import GraphSet, NodeGraph, load_graph, load_graphs
+from augcl.data.catalogue import known_name
 from augcl.errors import InputError, one_of
 from augcl.evaluation import evaluate
 from augcl.evaluation.svm import check_classes
 from augcl.hardness import Hardness, named_hardness
 from augcl.methods import METHODS
+from augcl.methods.node_presets import get_preset, preset_for
 from augcl.methods.recipes import get_recipe
-from augcl.training.estimator import GraphEstimator, fingerprint, plain_settings
+from augcl.training.estimator import Estimator, fingerprint, plain_settings
 from augcl.training.loop import make_fabric
 
 
@@ -32,35 +34,61 @@ class Spec:
     """Everything that decides a result, except the seed.
 
     `options` are further parameters of the method, for instance ``{"tau": 0.5}``, and
-    `hardness_options` those of the hardness, over what the recipe says.
+    `hardness_options` those of the hardness, over what the recipe says. `epochs` None: as the
+    preset says; `protocol` None: the customary one.
     """
 
     dataset: str
     method: str = "GraphCL"
     hardness: str = "augcl"
     recipe: str = "default"
-    epochs: int = 40
+    epochs: int | None = 40
     features: str = "auto"
     augmentation: str | None = None
     options: dict[str, Any] = field(default_factory=dict)
     hardness_options: dict[str, Any] = field(default_factory=dict)
+    protocol: str | None = None
 
-    def estimator(self, graphs: GraphSet, seed: int, **more: Any) -> GraphEstimator:
+    @property
+    def level(self) -> str:
+        """What is embedded: "graph" or "node"."""
+        return METHODS[one_of(self.method, METHODS, "method")].level
+
+    @property
+    def all_epochs(self) -> int:
+        """How many there will be."""
+        if self.epochs is not None:
+            return self.epochs
+        default = preset_for(known_name(self.dataset) or self.dataset)
+        return int(get_preset(self.options.get("preset", default))["epochs"])
+
+    def load(self, data_dir: str | None = None) -> GraphSet | NodeGraph:
+        """The data set, as the method needs it."""
+        read = load_graphs if self.level == "graph" else load_graph
+        return read(self.dataset, data_dir=data_dir, features=self.features)
+
+    def estimator(self, data: GraphSet | NodeGraph, seed: int, **more: Any) -> Estimator:
         """The method with these settings."""
-        kind = METHODS[one_of(self.method, METHODS, "method")]
-        settings = {
+        settings: dict[str, Any] = {
             "hardness": self.hardness_object() if self.hardness_options else self.hardness,
             "recipe": self.recipe,
             "epochs": self.epochs,
-            "augmentation": self.augmentation or preset_augmentation(graphs),
-            **self.options,
         }
-        return kind(**settings, random_state=seed, **more)
+        if isinstance(data, GraphSet):
+            settings["augmentation"] = self.augmentation or preset_augmentation(data)
+        else:
+            settings["preset"] = preset_for(data.name)
+        kind = METHODS[one_of(self.method, METHODS, "method")]
+        return kind(**{**settings, **self.options}, random_state=seed, **more)
 
     def hardness_object(self) -> Hardness:
         """The hardness with the settings of the recipe and those given here."""
         recipe = get_recipe(self.recipe)
         return named_hardness(self.hardness, {**recipe.hardness, **self.hardness_options})
+
+    def is_that_of(self, record: dict[str, Any]) -> bool:
+        """Whether a record was computed so; it may be older than the newest field."""
+        return asdict(Spec(**record["spec"])) == asdict(self)
 
 
 @dataclass(frozen=True)
@@ -68,9 +96,9 @@ class Outcome:
     """What one run found; `record` is plain JSON."""
 
     record: dict[str, Any]
-    model: GraphEstimator
+    model: Estimator
     embeddings: NDArray[np.float32]
-    graphs: GraphSet
+    data: GraphSet | NodeGraph
 
 
 def run(
@@ -86,47 +114,55 @@ def run(
     progress: bool = True,
 ) -> Outcome:
     """Load, train, embed and (with labels, and if `judge`) evaluate."""
-    graphs = load_graphs(spec.dataset, data_dir=data_dir, features=spec.features)
-    model = spec.estimator(graphs, seed, device=device, progress=progress)
-    model.fit(graphs, folder=folder, resume=resume)
-    embeddings = model.transform(graphs)
+    data = spec.load(data_dir)
+    model = spec.estimator(data, seed, device=device, progress=progress)
+    model.fit(data, folder=folder, resume=resume)
+    embeddings = model.transform(data)
     record: dict[str, Any] = {
         "spec": asdict(spec),
         "seed": seed,
         "settings": model.settings(),
         "hardness_settings": plain_settings(spec.hardness_object()),
-        "data": fingerprint(graphs),
-        "labelled": graphs.y is not None,
+        "data": fingerprint(data),
+        "labelled": data.y is not None,
         "accuracy": None,
         "weights": weight_summary(model.history_),
         "seconds": {"training": sum(m["seconds"] for m in model.history_)},
         "final_loss": model.history_[-1]["loss"] if model.history_ else None,
     }
-    if judge and graphs.y is not None:
+    if judge and data.y is not None:
         started = time.perf_counter()
         score = evaluate(
-            embeddings, graphs.y, repeats=1, random_state=seed, jobs=jobs, progress=progress
+            embeddings,
+            data,
+            protocol=spec.protocol or "auto",
+            repeats=1 if spec.level == "graph" else None,
+            random_state=seed,
+            jobs=jobs,
+            progress=progress,
         )
         record["accuracy"] = {
             "mean": score.mean,
-            "folds": [float(f) for f in score.folds[0]],
+            "folds": [float(fold) for run in score.folds for fold in run],
             "protocol": score.protocol,
             "split_hash": score.split_hash,
         }
         record["seconds"]["evaluation"] = time.perf_counter() - started
     record["versions"] = versions()
-    return Outcome(record, model, embeddings, graphs)
+    return Outcome(record, model, embeddings, data)
 
 
-def check(spec: Spec, graphs: GraphSet, *, device: str = "cpu", judge: bool = True) -> None:
+def check(
+    spec: Spec, data: GraphSet | NodeGraph, *, device: str = "cpu", judge: bool = True
+) -> None:
     """Raise `InputError` for whatever would go wrong in `run`, before any work is done."""
-    spec.estimator(graphs, 0)._start()
+    spec.estimator(data, 0)._start()
     if device != "cpu":
         make_fabric(device)
-    if len(graphs) < 2:
+    if isinstance(data, GraphSet) and len(data) < 2:
         raise InputError(f"{spec.dataset} has one graph: contrasting needs two or more")
-    if judge and graphs.y is not None:
-        classes, codes = graphs.y.cpu().unique(return_inverse=True)
+    if judge and data.y is not None and isinstance(data, GraphSet):
+        classes, codes = data.y.cpu().unique(return_inverse=True)
         try:
             check_classes(codes.numpy(), classes.tolist(), folds=10)
         except InputError as error:

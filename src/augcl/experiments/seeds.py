@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 from joblib import Parallel, delayed
 
-from augcl.data import load_graphs
 from augcl.errors import InputError
 from augcl.experiments.embedding_file import write_embeddings
 from augcl.experiments.run import Spec, one_thread, run, versions
@@ -52,8 +51,7 @@ def run_seeds(spec: Spec, seeds: int, place: Place) -> dict[str, Any]:
     place.out.mkdir(parents=True, exist_ok=True)
     finished: dict[int, dict[str, Any] | None] = dict.fromkeys(range(seeds))
     if place.resume:
-        graphs = load_graphs(spec.dataset, data_dir=place.data_dir, features=spec.features)
-        data = fingerprint(graphs)
+        data = fingerprint(spec.load(place.data_dir))
         finished = {seed: _finished(spec, seed, place, data) for seed in finished}
     missing = [seed for seed, record in finished.items() if record is None]
     if missing and min(place.jobs, seeds) > 1:
@@ -158,7 +156,7 @@ def _one_seed(spec: Spec, seed: int, place: Place, shared: bool) -> dict[str, An
     )
     if seed == 0:
         outcome.model.save(folder / "model")
-        write_embeddings(folder / "embeddings.npz", outcome.embeddings, outcome.graphs)
+        write_embeddings(folder / "embeddings.npz", outcome.embeddings, outcome.data)
     write_json(folder / RECORD, outcome.record)
     return outcome.record
 
@@ -169,10 +167,10 @@ def _finished(spec: Spec, seed: int, place: Place, data: str) -> dict[str, Any] 
     if not done.exists():
         return None
     record = _read_json(done)
-    same_settings(record["spec"], asdict(spec), place.out)
+    same_settings(asdict(Spec(**record["spec"])), asdict(spec), place.out)
     if record["data"] != data:
         raise InputError(
-            f"cannot resume {place.out}: the graphs of {spec.dataset} have changed since seed "
+            f"cannot resume {place.out}: the data of {spec.dataset} have changed since seed "
             f"{seed} was trained; use --overwrite or another --out"
         )
     judged = record["accuracy"] is not None or not record["labelled"]
@@ -205,7 +203,7 @@ def _watching(spec: Spec, seeds: int, place: Place) -> Iterator[None]:
     def epochs_done() -> int:
         return sum(f.read_bytes().count(b"\n") for f in files if f.exists())
 
-    with progress_bar(f"{spec.method} on {spec.dataset}", seeds * spec.epochs) as report:
+    with progress_bar(f"{spec.method} on {spec.dataset}", seeds * spec.all_epochs) as report:
 
         def watch() -> None:
             while not stop.wait(0.3):

@@ -142,7 +142,6 @@ class GRACE(NodeEstimator):
         return get_preset(self.preset).get(name) if given is None else given
 
     def _start(self) -> None:
-        preset = get_preset(self.preset)
         super()._start()
         recipe = get_recipe(self.recipe)
         one_of(self._setting("activation"), ACTIVATIONS, "activation")

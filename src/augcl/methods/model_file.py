@@ -9,17 +9,25 @@ from torch import nn
 
 from augcl.errors import InputError, one_of
 from augcl.hardness import HARDNESS
+from augcl.methods.gca import GCA
+from augcl.methods.grace import GRACE
 from augcl.methods.graphcl import GraphCL
+from augcl.methods.raw_features import RawFeatures
 from augcl.training.checkpoint import Snapshot
-from augcl.training.estimator import MODEL_FILE, GraphEstimator
+from augcl.training.estimator import MODEL_FILE, Estimator
 
-METHODS: dict[str, type[GraphEstimator]] = {"GraphCL": GraphCL}
+METHODS: dict[str, type[Estimator]] = {
+    "GraphCL": GraphCL,
+    "GRACE": GRACE,
+    "GCA": GCA,
+    "RawFeatures": RawFeatures,
+}
 """Names for the command line and for model files; a new method adds one line."""
 
 
 def load_model(
     path: str | Path, *, device: str = "cpu", encoder: nn.Module | None = None
-) -> GraphEstimator:
+) -> Estimator:
     """Read what ``model.save(path)`` wrote.
 
     Parameters

@@ -71,9 +71,7 @@ def sampled_mass(
 
 class _Mass(torch.autograd.Function):
     @staticmethod
-    def forward(
-        ctx: Any, z: Tensor, tau: float, weights: BlockWeights | None, tile: int
-    ) -> Tensor:
+    def forward(ctx: Any, z: Tensor, tau: float, weights: BlockWeights | None, tile: int) -> Tensor:
         ctx.save_for_backward(z)
         ctx.rest = tau, weights, tile
         mass = z.new_zeros(len(z))

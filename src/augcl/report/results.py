@@ -12,7 +12,8 @@ import numpy as np
 
 from augcl.evaluation import paired_difference
 from augcl.experiments import liveness
-from augcl.experiments.graph_classification import FOLDER, Cell
+from augcl.experiments.cells import Cell, Table
+from augcl.experiments.graph_classification import TABLE
 from augcl.experiments.published import graph_accuracy
 from augcl.files import write_text
 from augcl.report.markdown import percent, table
@@ -50,14 +51,15 @@ Every trained row has the positive in the denominator. "Published" are the paper
 class Results:
     """All finished records below a folder."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, of: Table = TABLE) -> None:
         self.folder = folder
+        self.table = of
 
     def records(self, dataset: str, row: str) -> list[dict[str, Any]]:
         """Finished seeds of one row, in order."""
-        place = Cell(dataset, row, 0).path(self.folder).parent
+        place = Cell(self.table, dataset, row, 0).path(self.folder).parent
         seeds = sorted(int(path.stem.removeprefix("seed-")) for path in place.glob("seed-*.json"))
-        found = (Cell(dataset, row, seed).read(self.folder) for seed in seeds)
+        found = (Cell(self.table, dataset, row, seed).read(self.folder) for seed in seeds)
         return [record for record in found if record is not None]
 
     def accuracy(self, dataset: str, row: str) -> str:
@@ -232,8 +234,10 @@ def main() -> None:
     parser.add_argument("--results", type=Path, default=Path("results"))
     parser.add_argument("--out", type=Path, default=Path("docs/RESULTS.md"))
     options = parser.parse_args()
-    if not (options.results / FOLDER).is_dir():
-        sys.exit(f"no result files in {options.results / FOLDER}: compute some first, see --help")
+    if not (options.results / TABLE.name).is_dir():
+        sys.exit(
+            f"no result files in {options.results / TABLE.name}: compute some first, see --help"
+        )
     write_text(options.out, render(options.results))
 
 

@@ -73,9 +73,7 @@ class Estimator(TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
     def _threads(self, data: Any, batches: list[Any]) -> AbstractContextManager[None]:
         return threads_for(data.num_nodes / len(batches))
 
-    def _before_epoch(
-        self, epoch: int, batches: list[Any], generator: torch.Generator
-    ) -> Metrics:
+    def _before_epoch(self, epoch: int, batches: list[Any], generator: torch.Generator) -> Metrics:
         return {}
 
     def _after_epoch(self) -> Metrics:
