@@ -14,7 +14,7 @@ from augcl.errors import InputError
 def embed(
     run: Annotated[Path, typer.Argument(help="Folder of a run, or of a saved model.")],
     dataset: Annotated[
-        str, typer.Argument(help="Graphs, seen in training or not, with labels or without.")
+        str, typer.Argument(help="Graphs (or one graph, for nodes), seen in training or not, with labels or not.")
     ],
     out: Annotated[
         Path, typer.Option(help="File to write; its ending decides: .npz, .csv or .parquet.")
@@ -30,7 +30,7 @@ def embed(
 
     Example: augcl embed runs/mine new.zip --out z.csv
     """
-    from augcl.data import load_graphs
+    from augcl.data import GraphSet, NodeGraph, load_graph, load_graphs
     from augcl.experiments.embedding_file import check_ending, write_embeddings
     from augcl.experiments.seeds import RESULT, read_result
     from augcl.methods import load_model
@@ -46,11 +46,13 @@ def embed(
     if features is None:
         trained = (run / RESULT).exists()
         features = read_result(run)["spec"]["features"] if trained else "auto"
-    graphs = load_graphs(dataset, data_dir=data_dir, features=features)
-    embeddings = load_model(folder, device=device).transform(graphs)
-    write_embeddings(out, embeddings, graphs)
+    model = load_model(folder, device=device)
+    read = load_graphs if model.level == "graph" else load_graph
+    data: GraphSet | NodeGraph = read(dataset, data_dir=data_dir, features=features)
+    embeddings = model.transform(data)
+    write_embeddings(out, embeddings, data)
     count, width = embeddings.shape
     if as_json:
-        typer.echo(json.dumps({"file": str(out), "graphs": count, "width": width}))
+        typer.echo(json.dumps({"file": str(out), f"{model.level}s": count, "width": width}))
     else:
         typer.echo(f"{count} embeddings of width {width} in {out}")

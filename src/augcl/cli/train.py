@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -18,11 +19,15 @@ def train(
     dataset: Annotated[
         str,
         typer.Argument(
-            help="A name (MUTAG, PROTEINS, components, digits …; see augcl data) or a path: a TU "
-            "zip or folder, a folder with edges.csv, GraphML or GML files."
+            help="A name (MUTAG, PROTEINS, Cora, digits …; see augcl data) or a path: a TU zip or "
+            "folder, a folder with edges.csv, an .npz, GraphML or GML. Of one graph the nodes are "
+            "embedded, of several the graphs."
         ),
     ] = "MUTAG",
-    method: Annotated[str, typer.Option(help="Contrastive method: GraphCL.")] = "GraphCL",
+    method: Annotated[
+        str | None,
+        typer.Option(help="For graphs: GraphCL. For nodes: GCA, GRACE or RawFeatures."),
+    ] = None,
     hardness: Annotated[
         str, typer.Option(help="Weights of the negatives: none or augcl.")
     ] = "augcl",
@@ -31,9 +36,18 @@ def train(
         typer.Option(help="default, authors (what the released code does) or paper (its text)."),
     ] = "default",
     epochs: Annotated[
-        int, typer.Option(min=0, help="All epochs; 0 is the untrained encoder.")
-    ] = 40,
-    seeds: Annotated[int, typer.Option(min=1, help="Independent runs: seeds 0, 1, …")] = 5,
+        int | None,
+        typer.Option(
+            min=0,
+            help="All epochs; 0 is the untrained encoder. 40 for graphs, by the preset for nodes.",
+        ),
+    ] = None,
+    seeds: Annotated[
+        int | None,
+        typer.Option(
+            min=1, help="Independent runs: seeds 0, 1, … 5 for graphs, 1 for nodes (20 splits)."
+        ),
+    ] = None,
     features: Annotated[
         str,
         typer.Option(help="Node features: auto, constant, degree, log-degree or attributes."),
@@ -41,13 +55,31 @@ def train(
     augmentation: Annotated[
         str | None,
         typer.Option(
-            help="random2, random3, random4, node-drop, edge-perturb, subgraph, attribute-mask or "
-            "identity; by data set if not given."
+            help="Graphs: random2, random3, random4, node-drop, edge-perturb, subgraph, "
+            "attribute-mask or identity; by data set if not given."
         ),
     ] = None,
-    batch_size: Annotated[int, typer.Option(min=2, help="Graphs in a batch.")] = 128,
-    lr: Annotated[float, typer.Option(min=1e-9, help="Learning rate.")] = 0.01,
-    tau: Annotated[float, typer.Option(min=1e-3, max=1e3, help="Temperature of the loss.")] = 0.2,
+    batch_size: Annotated[
+        int | None, typer.Option(min=2, help="Graphs: how many in a batch; 128.")
+    ] = None,
+    preset: Annotated[
+        str | None,
+        typer.Option(help="Nodes: published settings, e.g. Cora; those of the data set if any."),
+    ] = None,
+    centrality: Annotated[
+        str | None, typer.Option(help="GCA: degree, pagerank or eigenvector; degree.")
+    ] = None,
+    weights: Annotated[
+        str | None, typer.Option(help="Nodes: weights of the negatives frozen or live; frozen.")
+    ] = None,
+    candidates: Annotated[
+        int | None,
+        typer.Option(min=1, help="Nodes: so many random negatives in a step instead of all."),
+    ] = None,
+    lr: Annotated[float | None, typer.Option(min=1e-9, help="Learning rate.")] = None,
+    tau: Annotated[
+        float | None, typer.Option(min=1e-3, max=1e3, help="Temperature of the loss.")
+    ] = None,
     reward: Annotated[
         float | None, typer.Option(help="AUGCL: o of Deep Gamblers, 1.5 … 1.9 in the paper; 1.9.")
     ] = None,
@@ -83,8 +115,10 @@ def train(
       augcl train my.zip --out runs/mine          your graphs in the TU format
 
       augcl train PROTEINS --hardness none        plain GraphCL, for comparison
+
+      augcl train digits-knn                      GCA + AUGCL, embeddings of nodes
     """
-    from augcl.data import load_graphs
+    from augcl.data import GraphSet, load
     from augcl.experiments.run import Spec, check
     from augcl.experiments.seeds import Place, clear_run, run_seeds
     from augcl.report.html import write_report
@@ -93,7 +127,18 @@ def train(
     hardness_options = {name: value for name, value in wanted.items() if value is not None}
     if hardness_options and hardness != "augcl":
         raise InputError(f"--{next(iter(hardness_options))} is for --hardness augcl only")
-    graphs = load_graphs(dataset, data_dir=data_dir, features=features)  # wrong input ends here
+    if method is None:
+        many = isinstance(load(dataset, data_dir=data_dir, features=features), GraphSet)
+        method = "GraphCL" if many else "GCA"
+    given = {
+        "batch_size": batch_size,
+        "preset": preset,
+        "centrality": centrality,
+        "weights": weights,
+        "candidates": candidates,
+        "lr": lr,
+        "tau": tau,
+    }
     spec = Spec(
         dataset=dataset,
         method=method,
@@ -102,11 +147,16 @@ def train(
         epochs=epochs,
         features=features,
         augmentation=augmentation,
-        options={"batch_size": batch_size, "lr": lr, "tau": tau},
+        options={name: value for name, value in given.items() if value is not None},
         hardness_options=hardness_options,
     )
-    check(spec, graphs, device=device, judge=evaluate)
-    out = out or Path("runs") / f"{graphs.name}-{method}-{hardness}"
+    graphs = spec.level == "graph"
+    if graphs and epochs is None:
+        spec = replace(spec, epochs=40)
+    data = spec.load(data_dir)  # wrong input ends here
+    check(spec, data, device=device, judge=evaluate)
+    seeds = seeds or (5 if graphs else 1)
+    out = out or Path("runs") / f"{data.name}-{method}-{hardness}"
     if out.exists() and any(out.iterdir()) and not resume:
         if not overwrite:
             raise InputError(f"{out} is not empty: add --resume or --overwrite, or another --out")

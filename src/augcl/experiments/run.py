@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import platform
 import time
 import tomllib
@@ -78,7 +79,13 @@ class Spec:
             settings["augmentation"] = self.augmentation or preset_augmentation(data)
         else:
             settings["preset"] = preset_for(data.name)
+            if self.augmentation is not None:
+                raise InputError("--augmentation is for graphs: nodes have edge and feature drops")
         kind = METHODS[one_of(self.method, METHODS, "method")]
+        known = kind().get_params(deep=False)
+        for name in self.options:
+            if name not in known:
+                raise InputError(f"{self.method} has no option {name.replace('_', '-')}: leave it out")
         return kind(**{**settings, **self.options}, random_state=seed, **more)
 
     def hardness_object(self) -> Hardness:
@@ -204,3 +211,8 @@ def _presets() -> dict[str, dict[str, str]]:
 def one_thread() -> None:
     """Small graphs gain nothing from threads, and workers that share a machine lose by them."""
     torch.set_num_threads(1)
+
+
+def share_threads(workers: int) -> None:
+    """All pairs of nodes are work for many threads: each worker gets its part of the machine."""
+    torch.set_num_threads(max(1, (os.cpu_count() or 1) // workers))

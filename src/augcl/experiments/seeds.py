@@ -17,7 +17,7 @@ from joblib import Parallel, delayed
 
 from augcl.errors import InputError
 from augcl.experiments.embedding_file import write_embeddings
-from augcl.experiments.run import Spec, one_thread, run, versions
+from augcl.experiments.run import Spec, one_thread, run, share_threads, versions
 from augcl.files import write_json, write_text
 from augcl.training.estimator import fingerprint
 from augcl.training.loop import same_settings
@@ -139,7 +139,10 @@ def summarise(spec: Spec, records: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _one_seed(spec: Spec, seed: int, place: Place, shared: bool) -> dict[str, Any]:
-    one_thread()  # always, so that --jobs does not change the result
+    if spec.level == "graph":
+        one_thread()  # always, so that --jobs does not change the result
+    else:
+        share_threads(place.jobs if shared else 1)
     if shared:
         warnings.showwarning = print_warning
     folder = place.seed_folder(seed)

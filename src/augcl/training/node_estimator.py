@@ -11,6 +11,7 @@ from torch import Tensor, nn
 
 from augcl.data.node_convert import as_node_graph
 from augcl.data.node_graph import NodeGraph
+from augcl.data.sparse import torch_csr
 from augcl.errors import InputError
 from augcl.training.estimator import Estimator
 from augcl.views.nodes import NodeViews
@@ -70,8 +71,5 @@ def normalised_features(graph: NodeGraph) -> NodeGraph:
         row = torch.repeat_interleave(counts.long())
         sums.index_add_(0, row, x.values())
         values = x.values() / sums.clamp_min(1)[row]
-        return replace(
-            graph,
-            x=torch.sparse_csr_tensor(x.crow_indices(), x.col_indices(), values, x.shape),
-        )
+        return replace(graph, x=torch_csr(x.crow_indices(), x.col_indices(), values, x.shape[1]))
     return replace(graph, x=x / x.sum(1, keepdim=True).clamp_min(1))
