@@ -63,7 +63,15 @@ def read_plain_pickle(path: Path) -> Any:
         raise InputError(f"{path}: cannot be read ({error.strerror or error})") from None
     except InputError:
         raise
-    except (ValueError, IndexError, KeyError, TypeError, AttributeError, OverflowError) as error:
+    except (
+        ValueError,
+        IndexError,
+        KeyError,
+        TypeError,
+        AttributeError,
+        OverflowError,
+        RecursionError,
+    ) as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise InputError(
             f"{path} is damaged or no file of arrays ({reason}): get it again"
