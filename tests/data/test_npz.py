@@ -4,8 +4,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import scipy.sparse
 import torch
+from tests.data.published_files import write_npz
 
 from augcl.data import load, statistics
 from augcl.data.npz import read_npz
@@ -21,19 +21,6 @@ EXPECTED = {
 }
 
 
-def save(path, **changes):
-    """A directed graph 0 → 1 → 2, 2 → 2 with 4 nodes, 2 features and 3 classes."""
-    adjacency = scipy.sparse.csr_matrix(([1.0, 1, 1], ([0, 1, 2], [1, 2, 2])), shape=(4, 4))
-    features = scipy.sparse.csr_matrix([[1, 0], [0, 3], [0, 0], [1, 1]])
-    arrays = {"labels": np.array([0, 1, 2, 1])}
-    for prefix, matrix in (("adj", adjacency), ("attr", features)):
-        for part in ("data", "indices", "indptr", "shape"):
-            arrays[f"{prefix}_{part}"] = np.array(getattr(matrix, part))
-    arrays |= changes
-    np.savez(path, **{key: value for key, value in arrays.items() if value is not None})
-    return path
-
-
 def refuses(path, message):
     with pytest.raises(InputError, match=message) as caught:
         read_npz(path)
@@ -42,7 +29,7 @@ def refuses(path, message):
 
 
 def test_edges_become_undirected_and_counts_stay_counts(tmp_path):
-    graph = read_npz(save(tmp_path / "mine.npz"))
+    graph = read_npz(write_npz(tmp_path / "mine.npz"))
     assert graph.edge_index.tolist() == [[0, 1, 1, 2], [1, 0, 2, 1]]
     assert graph.x.tolist() == [[1, 0], [0, 3], [0, 0], [1, 1]]
     assert graph.y.tolist() == [0, 1, 2, 1]
@@ -55,14 +42,14 @@ def test_dense_matrices_are_taken_and_labels_may_be_absent(tmp_path):
     assert graph.edge_index.tolist() == [[0, 1, 1, 2], [1, 0, 2, 1]]
     assert torch.equal(graph.x, torch.eye(3))
     assert graph.y is None
-    words = save(tmp_path / "words.npz", labels=np.array(["b", "a", "", "b"]))
+    words = write_npz(tmp_path / "words.npz", labels=np.array(["b", "a", "", "b"]))
     assert read_npz(words).y.tolist() == [1, 0, -1, 1]
-    assert read_npz(save(tmp_path / "bare.npz", attr_data=None)).x.tolist() == [[1]] * 4
+    assert read_npz(write_npz(tmp_path / "bare.npz", attr_data=None)).x.tolist() == [[1]] * 4
 
 
 def test_objects_beside_the_arrays_are_not_touched(tmp_path):
     names = np.array({0: "camera"}, dtype=object)
-    graph = read_npz(save(tmp_path / "published.npz", idx_to_attr=names, idx_to_node=names))
+    graph = read_npz(write_npz(tmp_path / "published.npz", idx_to_attr=names, idx_to_node=names))
     assert graph.num_nodes == 4
 
 
@@ -87,11 +74,11 @@ def test_objects_beside_the_arrays_are_not_touched(tmp_path):
     ],
 )
 def test_a_mistake_is_told_with_its_array(tmp_path, changes, message):
-    refuses(save(tmp_path / "wrong.npz", **changes), message)
+    refuses(write_npz(tmp_path / "wrong.npz", **changes), message)
 
 
 def test_a_file_cut_short_or_of_another_kind_is_told(tmp_path):
-    path = save(tmp_path / "cut.npz")
+    path = write_npz(tmp_path / "cut.npz")
     content = path.read_bytes()
     for length in (0, 10, len(content) // 2, len(content) - 10):
         path.write_bytes(content[:length])

@@ -46,12 +46,13 @@ def read_wikics(path: str | os.PathLike[str]) -> NodeGraph:
         raise InputError(
             f"{path}: features, labels or links are not as published: {error}"
         ) from None
-    num_nodes = len(x)
-    if x.dim() != 2 or len(counts) != num_nodes:
+    if x.dim() != 2 or len(counts) != len(x):
+        rows = len(x) if x.dim() == 2 else "no"
         raise InputError(
-            f"{path}: {num_nodes} rows of features but {len(counts)} lists of links: both need "
-            "one for each node"
+            f"{path}: {rows} rows of features but {len(counts)} lists of links: both need one "
+            "for each node"
         )
+    num_nodes = len(x)
     source = np.repeat(np.arange(num_nodes), counts)
     with mistakes_in(path):
         return NodeGraph.from_arrays(
