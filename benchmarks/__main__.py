@@ -14,6 +14,7 @@ from rich.console import Console
 from benchmarks.evaluation import evaluation
 from benchmarks.hardness import partition, uncertainty
 from benchmarks.measure import NoData, Row, table
+from benchmarks.node_evaluation import node_evaluation
 from benchmarks.training import growth, memory, training
 from benchmarks.views import views
 
@@ -23,6 +24,7 @@ ITEMS: dict[str, Callable[[bool], list[Row]]] = {
     "views": views,
     "training": training,
     "evaluation": evaluation,
+    "node-evaluation": node_evaluation,
     "growth": growth,
     "memory": memory,
 }

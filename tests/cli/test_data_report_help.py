@@ -19,6 +19,24 @@ def test_a_data_set_is_described(succeeds):
     assert (facts["name"], facts["graphs"], facts["class_sizes"]) == ("MUTAG", 188, [63, 125])
 
 
+def test_a_graph_with_classes_of_nodes_is_listed_and_described(succeeds):
+    assert re.search(r"(?m)^Amazon-Photo +nodes +7,650", succeeds("data"))
+    shown = succeeds("data", "digits-knn")
+    for what, value in (("classes are of", "nodes"), ("nodes", 1797), ("edges", 12339)):
+        assert re.search(rf"│ {what} +│ +{value} │", shown)
+    facts = json.loads(succeeds("data", "Digits-KNN", "--features", "degree", "--json"))
+    assert (facts["name"], facts["level"], facts["features"]) == ("digits-knn", "nodes", 65)
+
+
+def test_one_graph_in_csv_files_is_described(succeeds, refused, tmp_path):
+    (tmp_path / "edges.csv").write_text("source,target\nann,bob\nbob,cem\n")
+    (tmp_path / "nodes.csv").write_text("node,age,label\nann,1,a\nbob,2,\ncem,3,b\ndan,4,b\n")
+    facts = json.loads(succeeds("data", tmp_path, "--json"))
+    assert (facts["nodes"], facts["edges"], facts["features"]) == (4, 2, 1)
+    assert (facts["class_sizes"], facts["unlabelled"], facts["isolated_nodes"]) == ([1, 2], 1, 1)
+    assert "unknown features" in refused("data", tmp_path, "--features", "attributes")
+
+
 def test_graphs_in_a_file_are_described(succeeds, tu_set):
     facts = json.loads(succeeds("data", tu_set(), "--features", "attributes", "--json"))
     assert (facts["name"], facts["graphs"], facts["features"]) == ("MINE", 3, 3 + 2)

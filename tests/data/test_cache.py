@@ -4,8 +4,8 @@ import zipfile
 import pytest
 import torch
 
-from augcl.data import cache, components
-from augcl.data.cache import cache_dir, cached
+from augcl.data import NodeGraph, Splits, cache, components
+from augcl.data.cache import cache_dir, cached, cached_graph
 
 
 @pytest.fixture
@@ -92,6 +92,51 @@ def test_small_files_are_not_cached(source, monkeypatch):
     monkeypatch.setattr(cache, "SMALLEST", 1_000_000)
     cached(source, Reader())
     assert not kept()
+
+
+@pytest.mark.parametrize("width", [3, 300])  # of 300 columns of an identity most are 0
+def test_a_single_graph_comes_back_whole(source, width):
+    masks = torch.eye(3, 5, dtype=torch.bool)
+    graph = NodeGraph.from_arrays(
+        pairs=torch.tensor([[0, 1], [1, 2]]),
+        num_nodes=5,
+        x=torch.eye(5, width),
+        y=torch.tensor([0, 1, -1, 0, 1]),
+        splits=Splits(masks, masks, masks[:1].expand(3, -1), masks),
+        names=list("abcde"),
+        name="mine",
+    )
+    calls = []
+
+    def read(path):
+        calls.append(path)
+        return graph
+
+    cached_graph(source, read)
+    again = cached_graph(source, read)
+    assert len(calls) == 1
+    assert again.x.layout == graph.x.layout
+    assert torch.equal(again.x.to_dense(), graph.x.to_dense())
+    assert torch.equal(again.edge_index, graph.edge_index)
+    assert torch.equal(again.y, graph.y)
+    for part, mask in vars(graph.splits).items():
+        assert torch.equal(getattr(again.splits, part), mask)
+    assert (again.names, again.name) == (graph.names, "mine")
+
+
+def test_a_graph_with_little_to_say_comes_back_too(source):
+    graph = NodeGraph.from_arrays(pairs=torch.tensor([[0], [1]]), num_nodes=2)
+    for _ in range(2):
+        again = cached_graph(source, lambda path: graph)
+    assert again is not graph
+    assert (again.y, again.splits, again.names) == (None, None, None)
+
+
+def test_one_file_may_be_cached_as_a_set_and_as_a_graph(source):
+    graph = NodeGraph.from_arrays(pairs=torch.tensor([[0], [1]]), num_nodes=2)
+    for _ in range(2):
+        assert len(cached(source, Reader())) == 9
+        assert cached_graph(source, lambda path: graph).num_nodes == 2
 
 
 def test_the_folder_follows_the_environment(monkeypatch, tmp_path):

@@ -1,6 +1,3 @@
-import functools
-import http.server
-import threading
 import zipfile
 from importlib.util import find_spec
 from pathlib import Path
@@ -22,34 +19,6 @@ def zip_as(target, name):
     with zipfile.ZipFile(target, "w") as archive:
         for file in MUTAG.glob("MUTAG_*.txt"):
             archive.write(file, f"{name}/{file.name.replace('MUTAG', name)}")
-
-
-class Quiet(http.server.SimpleHTTPRequestHandler):
-    asked: list[str]
-
-    def do_GET(self):
-        self.asked.append(self.path)
-        super().do_GET()
-
-    def log_message(self, *args):
-        pass
-
-
-@pytest.fixture
-def server(tmp_path, monkeypatch):
-    """A web server with the files of a folder, instead of the real one; the list of requests."""
-    folder = tmp_path / "web"
-    folder.mkdir()
-    monkeypatch.setenv("AUGCL_CACHE", str(tmp_path / "cache"))
-    Quiet.asked = []
-    handler = functools.partial(Quiet, directory=str(folder))
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as running:
-        monkeypatch.setenv("AUGCL_TU_URL", f"http://127.0.0.1:{running.server_port}")
-        thread = threading.Thread(target=running.serve_forever)
-        thread.start()
-        yield folder
-        running.shutdown()
-        thread.join()
 
 
 def test_names_are_found_in_any_case_and_by_alias(tmp_path):
@@ -101,13 +70,13 @@ def test_paths_are_read_by_what_they_hold(tmp_path):
     assert load(tmp_path / "gml" / "path.gml").name == "path"
 
 
-def test_a_missing_set_is_downloaded_once(server):
+def test_a_missing_set_is_downloaded_once(server, asked):
     zip_as(server / "ENZYMES.zip", "ENZYMES")
     assert len(load("enzymes")) == 188
     assert (cache_dir() / "TU" / "ENZYMES.zip").is_file()
     (server / "ENZYMES.zip").unlink()
     assert len(load("ENZYMES")) == 188
-    assert Quiet.asked == ["/ENZYMES.zip"]
+    assert asked == ["/ENZYMES.zip"]
 
 
 def test_a_failed_download_says_what_was_tried_and_what_to_do(server):
@@ -131,10 +100,10 @@ def test_a_download_that_is_no_zip_is_thrown_away(server, content):
     assert not list((cache_dir() / "TU").iterdir())
 
 
-def test_an_unknown_name_gets_the_closest_ones_and_no_request(server):
+def test_an_unknown_name_gets_the_closest_ones_and_no_request(server, asked):
     with pytest.raises(InputError, match=r"unknown data set 'PROTEIN': did you mean PROTEINS"):
         load("PROTEIN")
-    assert not Quiet.asked
+    assert not asked
 
 
 @pytest.mark.parametrize("path", ["some/where", "graphs.zip", "./MUTAG"])

@@ -3,9 +3,10 @@ import pytest
 import torch
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
+from scipy.spatial.distance import cdist
 from sklearn.datasets import load_digits
 
-from augcl.data import components, digits
+from augcl.data import components, digits, digits_knn
 from augcl.errors import InputError
 
 
@@ -91,3 +92,26 @@ def test_a_digit_is_the_graph_of_its_bright_pixels():
 def test_a_threshold_that_leaves_nothing_is_refused():
     with pytest.raises(InputError, match="threshold 17"):
         digits(17)
+
+
+def test_digits_are_joined_to_the_most_alike():
+    graph = digits_knn()
+    pixels, y = load_digits(return_X_y=True)
+    assert graph.y.tolist() == y.tolist()
+    torch.testing.assert_close(graph.x, torch.tensor(pixels / 16, dtype=torch.float32))
+    distance = cdist(pixels, pixels, "sqeuclidean")
+    tenth = np.sort(distance, axis=1)[:, [10]]  # the nearest is the digit itself
+    joined = np.zeros(distance.shape, bool)
+    joined[tuple(graph.edge_index.numpy())] = True
+    np.fill_diagonal(joined, True)
+    nearer, as_near = distance < tenth, distance <= tenth  # of equally near ones only some
+    assert joined[nearer | nearer.T].all()
+    assert not joined[~(as_near | as_near.T)].any()
+    assert 1797 * 10 <= graph.num_edges <= 1797 * 20
+    assert (y[graph.edge_index[0]] == y[graph.edge_index[1]]).mean() > 0.9
+
+
+@pytest.mark.parametrize("k", [0, 1797])
+def test_more_neighbours_than_digits_are_refused(k):
+    with pytest.raises(InputError, match=f"k={k}: give a number of neighbours from 1 to 1796"):
+        digits_knn(k)

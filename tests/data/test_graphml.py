@@ -1,7 +1,7 @@
 import networkx as nx
 import pytest
 
-from augcl.data.graphml import read_graphml
+from augcl.data.graphml import read_graphml, read_graphml_graph
 from augcl.errors import InputError
 
 
@@ -58,3 +58,48 @@ def test_a_graph_without_nodes_and_an_empty_folder_are_refused(tmp_path):
     nx.write_graphml(nx.Graph(), tmp_path / "none.graphml")
     with pytest.raises(InputError, match=r"none.graphml has no nodes"):
         read_graphml(tmp_path)
+
+
+WRITERS = pytest.mark.parametrize(
+    ("suffix", "writer"), [("graphml", nx.write_graphml), ("gml", nx.write_gml)]
+)
+
+
+@WRITERS
+def test_one_file_as_a_graph_has_names_features_and_classes_of_nodes(tmp_path, suffix, writer):
+    graph = labelled(4)
+    nx.set_node_attributes(graph, {"n0": 1, "n1": 0, "n2": 1, "n3": 0}, "y")
+    writer(graph, tmp_path / f"one.{suffix}")
+    found = read_graphml_graph(tmp_path / f"one.{suffix}")
+    assert found.name == "one"
+    assert found.names == ["n0", "n1", "n2", "n3"]
+    assert found.y.tolist() == [1, 0, 1, 0]
+    assert found.x.tolist() == [[0, 0], [1, 0.5], [2, 1], [3, 1.5]]  # age, weight
+    assert found.edge_index.tolist() == [[0, 1, 1, 2, 2, 3], [1, 0, 2, 1, 3, 2]]
+
+
+def test_a_label_is_a_class_if_nodes_share_it_and_a_name_if_not(tmp_path):
+    graph = nx.path_graph(3)
+    nx.set_node_attributes(graph, {0: "cat", 1: "dog", 2: "cat"}, "label")
+    nx.write_graphml(graph, tmp_path / "classes.graphml")
+    found = read_graphml_graph(tmp_path / "classes.graphml")
+    assert (found.names, found.y.tolist()) == (["0", "1", "2"], [0, 1, 0])
+    nx.set_node_attributes(graph, {0: "Ann", 1: "Bob", 2: "Cem"}, "label")
+    nx.write_graphml(graph, tmp_path / "names.graphml")
+    found = read_graphml_graph(tmp_path / "names.graphml")
+    assert (found.names, found.y) == (["Ann", "Bob", "Cem"], None)
+
+
+def test_a_class_may_be_missing_on_a_node(tmp_path):
+    graph = nx.path_graph(3)
+    graph.nodes[0]["y"] = 4
+    nx.write_graphml(graph, tmp_path / "gap.graphml")
+    assert read_graphml_graph(tmp_path / "gap.graphml").y.tolist() == [4, -1, -1]
+
+
+def test_a_coordinate_called_y_is_a_feature(tmp_path):
+    graph = nx.path_graph(2)
+    nx.set_node_attributes(graph, {0: 0.25, 1: 1.5}, "y")
+    nx.write_graphml(graph, tmp_path / "drawn.graphml")
+    found = read_graphml_graph(tmp_path / "drawn.graphml")
+    assert (found.y, found.x.tolist()) == (None, [[0.25], [1.5]])

@@ -1,7 +1,8 @@
 import numpy as np
 import pytest
+import torch
 
-from augcl.data.labels import class_numbers, one_hot
+from augcl.data.labels import class_numbers, node_classes, one_hot
 from augcl.errors import InputError
 
 
@@ -16,3 +17,37 @@ def test_mixed_labels_are_sorted_as_text():
 def test_too_many_one_hot_columns_are_refused():
     with pytest.raises(InputError, match="atoms: 10001 different values"):
         one_hot(np.zeros(1, np.int64), 10_001, "atoms")
+
+
+NAN = float("nan")
+
+
+@pytest.mark.parametrize(
+    ("labels", "expected"),
+    [
+        ([0, 2, 1], [0, 2, 1]),
+        ([3, 7], [3, 7]),
+        ([0, -1, 1], [0, -1, 1]),
+        ([0.0, NAN, 2.0], [0, -1, 2]),
+        ([0, None, 2], [0, -1, 2]),
+        ([True, False], [1, 0]),
+        (["b", "a", "", None, " b "], [1, 0, -1, -1, 1]),
+        (["10", "9", "-1", "nan"], [1, 0, -1, -1]),
+        (torch.tensor([[1], [0]]), [1, 0]),
+        (torch.tensor([1.0, NAN]), [1, -1]),
+        (np.array([2, 0], np.uint8), [2, 0]),
+        ([-1, -1], None),
+        (["", None], None),
+        ([0.5, 1.0], None),
+        (torch.eye(2), None),
+    ],
+)
+def test_classes_of_nodes_may_be_missing(labels, expected):
+    found = node_classes(labels)
+    assert (found if found is None else found.tolist()) == expected
+    assert found is None or found.dtype == torch.int64
+
+
+def test_a_class_below_minus_one_is_refused():
+    with pytest.raises(InputError, match=r"class of node 1, counted from 0, is -5.*from 0 on"):
+        node_classes([0, -5])

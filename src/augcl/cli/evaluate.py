@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -13,42 +14,58 @@ from augcl.errors import InputError
 
 def evaluate(
     file: Annotated[Path, typer.Argument(help="Embeddings with labels: .npz, .csv or .parquet.")],
-    protocol: Annotated[str, typer.Option(help="tu-svm-10fold.")] = "tu-svm-10fold",
-    repeats: Annotated[int, typer.Option(min=1, help="Cross-validations, each shuffled anew.")] = 5,
-    folds: Annotated[int, typer.Option(min=2, help="Parts of each cross-validation.")] = 10,
-    seed: Annotated[int, typer.Option(min=0, help="Of the first cross-validation.")] = 0,
-    jobs: Annotated[int, typer.Option(min=1, help="Folds at once.")] = 2,
+    protocol: Annotated[
+        str,
+        typer.Option(
+            help="tu-svm-10fold (graphs); linear-10-10-80, wikics-20, grace-liblinear (nodes). "
+            "auto: by what the .npz tells, else tu-svm-10fold."
+        ),
+    ] = "auto",
+    repeats: Annotated[
+        int | None, typer.Option(min=1, help="Runs; as many as the protocol says if not given.")
+    ] = None,
+    folds: Annotated[
+        int | None, typer.Option(min=2, help="Of each cross-validation, 10 (tu-svm-10fold).")
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Of the first run.")] = 0,
+    jobs: Annotated[int, typer.Option(min=1, help="Folds or runs at once.")] = 2,
+    clusters: Annotated[
+        bool, typer.Option("--clustering", help="Compare the clusters of k-means, too.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Machine-readable output.")] = False,
 ) -> None:
     """Judge embeddings by a named protocol.
 
     Example: augcl evaluate runs/mine/embeddings.npz
     """
+    from augcl.evaluation import clustering
     from augcl.evaluation import evaluate as judge
     from augcl.experiments.embedding_file import read_embeddings
 
-    Z, y = read_embeddings(file)
-    if y is None:
+    found = read_embeddings(file)
+    if found.y is None:
         raise InputError(
             f"{file} has no labels to judge by: an array y (.npz) or a column label (table)"
         )
     try:
         score = judge(
-            Z,
-            y,
+            found.Z,
+            found.task,
             protocol=protocol,
             repeats=repeats,
             folds=folds,
             random_state=seed,
             jobs=jobs,
-            progress=True,
         )
+        groups = clustering(found.Z, found.task, random_state=seed) if clusters else None
     except InputError as error:
         raise InputError(f"{file}: {error}") from None
     if not as_json:
         typer.echo(str(score))
+        if groups:
+            typer.echo(str(groups))
         return
-    found = {
+    record = {
         "file": str(file),
         "protocol": score.protocol,
         "mean": score.mean,
@@ -56,5 +73,8 @@ def evaluate(
         "runs": list(score.runs),
         "unit": "fraction",
         "split_hash": score.split_hash,
+        **score.details,
     }
-    typer.echo(json.dumps(found, indent=1))
+    if groups:
+        record["clustering"] = asdict(groups)
+    typer.echo(json.dumps(record, indent=1))

@@ -100,7 +100,7 @@ def _graph_to_parts(graph: NodeGraph) -> Parts:
         tensors["y"] = graph.y
     if graph.splits is not None:
         masks = vars(graph.splits).items()
-        tensors |= {f"splits.{part}": mask for part, mask in masks if mask is not None}
+        tensors |= {f"splits.{part}": mask.clone() for part, mask in masks if mask is not None}
     about = {"name": graph.name, "names": graph.names, "width": graph.num_features}
     return tensors, about
 

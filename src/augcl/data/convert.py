@@ -90,6 +90,8 @@ def _from_data(data: Any) -> _Graph:
 
 def edge_pairs(data: Any) -> Tensor:
     """The edges of a PyG ``Data``, (2, P) int64 on the CPU; none if it says nothing."""
+    if data.edge_index is None and getattr(data, "adj_t", None) is not None:
+        raise InputError("the edges of a Data are in adj_t: give them as edge_index")
     pairs = torch.empty(2, 0) if data.edge_index is None else data.edge_index
     return pairs.detach().cpu().to(torch.long)
 
@@ -133,6 +135,7 @@ def _matrix(values: Tensor | None) -> Tensor | None:
     if values is None:
         return None
     values = values.detach().cpu().to(torch.float32)
+    values = values if values.layout == torch.strided else values.to_dense()
     return values.unsqueeze(1) if values.dim() == 1 else values
 
 

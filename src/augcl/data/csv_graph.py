@@ -9,6 +9,7 @@ from augcl.data.csv_folder import read_tables
 from augcl.data.csv_table import CSVTable, read_header
 from augcl.data.labels import node_classes
 from augcl.data.node_graph import NodeGraph
+from augcl.data.where import mistakes_in
 from augcl.errors import InputError
 
 
@@ -16,8 +17,9 @@ def read_csv_graph(path: str | os.PathLike[str]) -> NodeGraph:
     """Read a graph from ``edges.csv`` and, if there is one, ``nodes.csv``.
 
     * ``edges.csv``: ``source``, ``target``; further columns are left alone.
-    * ``nodes.csv``: ``node`` (or ``id``); ``label`` (or ``y``) is the class, numbers or words,
-      empty or −1 where it is not known; further columns are features, words as one-hot.
+    * ``nodes.csv``: ``node`` (or ``id``); ``label`` (or ``y``) is the class, whole numbers or
+      words that are numbered in sorted order, empty or −1 where it is not known; further columns
+      are features, words as one-hot.
 
     Examples
     --------
@@ -41,14 +43,15 @@ def read_csv_graph(path: str | os.PathLike[str]) -> NodeGraph:
             column = None  # a coordinate, say: a feature like the others
     parts = read_tables(edges, nodes, None, not_features=(column,))
     words = [] if nodes is None or column is None else nodes.words(column)
-    return NodeGraph.from_arrays(
-        pairs=parts.pairs,
-        num_nodes=len(parts.node_names),
-        x=parts.x,
-        y=node_classes(words) if words else None,
-        names=parts.node_names,
-        name=folder.resolve().name,
-    )
+    with mistakes_in(folder):
+        return NodeGraph.from_arrays(
+            pairs=parts.pairs,
+            num_nodes=len(parts.node_names),
+            x=parts.x,
+            y=node_classes(words) if words else None,
+            names=parts.node_names,
+            name=folder.resolve().name,
+        )
 
 
 def is_one_csv_graph(path: Path) -> bool:

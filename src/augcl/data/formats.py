@@ -15,6 +15,7 @@ from augcl.data.node_graph import NodeGraph
 from augcl.data.npz import read_npz
 from augcl.data.planetoid import planetoid_file, read_planetoid
 from augcl.data.tu import read_tu
+from augcl.data.where import mistakes_in
 from augcl.data.wikics import read_wikics
 from augcl.errors import InputError
 
@@ -77,12 +78,9 @@ def read_graph(path: str | os.PathLike[str]) -> NodeGraph:
         return read_graphml_graph(path)
     if is_one_csv_graph(path):
         return cached_graph(path, read_csv_graph)
-    try:
-        return as_node_graph(read_graphs(path))
-    except InputError as error:
-        if "set of graphs" not in str(error):
-            raise
-        raise InputError(f"{path}: {error}") from None
+    graphs = read_graphs(path)
+    with mistakes_in(path):
+        return as_node_graph(graphs)
 
 
 def is_one_graph(path: Path) -> bool:

@@ -14,8 +14,10 @@ import networkx as nx
 
 from augcl.data.convert import as_graphset
 from augcl.data.graph import GraphSet
+from augcl.data.labels import node_classes
 from augcl.data.node_convert import as_node_graph
 from augcl.data.node_graph import NodeGraph
+from augcl.data.where import mistakes_in
 from augcl.errors import InputError
 
 SUFFIXES = (".graphml", ".gml")
@@ -54,7 +56,8 @@ def read_graphml_graph(path: str | os.PathLike[str]) -> NodeGraph:
     """Read a GraphML or GML file as one graph whose nodes are embedded.
 
     The class of a node is its attribute ``y`` or ``label``; a ``label`` that differs from node to
-    node is its name, as drawing programs write it. Other attributes that are numbers are features.
+    node is its name, as drawing programs write it. Other attributes that are numbers (also a ``y``
+    with fractions) are features.
 
     Examples
     --------
@@ -71,20 +74,16 @@ def read_graphml_graph(path: str | os.PathLike[str]) -> NodeGraph:
     graph = _read(file)
     titles = [value for _, value in graph.nodes(data="label")]
     label_is_name = None not in titles and len(set(titles)) == len(titles)
-    class_key = next((key for key in ("y", "label") if _has(graph, key)), None)
-    if class_key == "label" and label_is_name:
-        class_key = None
-    keys = sorted(_numeric_keys(graph) - {class_key} - ({"label"} if label_is_name else set()))
-    plain = _with_features(graph, keys, file)
-    plain.graph["name"] = file.stem
-    if class_key is not None:
-        nx.set_node_attributes(plain, dict(graph.nodes(data=class_key)), "y")
-    found = as_node_graph(plain)
-    return replace(found, names=[str(title) for title in titles]) if label_is_name else found
-
-
-def _has(graph: Any, key: str) -> bool:
-    return any(key in values for _, values in graph.nodes(data=True))
+    used = {"label"} if label_is_name else set()
+    classes = None
+    with mistakes_in(file):
+        for key in ("y", "label"):
+            if classes is None and key not in used:
+                classes = node_classes([value for _, value in graph.nodes(data=key)])
+                used |= set() if classes is None else {key}
+        found = as_node_graph(_with_features(graph, sorted(_numeric_keys(graph) - used), file))
+    names = [str(title) for title in titles] if label_is_name else found.names
+    return replace(found, y=classes, names=names, name=file.stem)
 
 
 def _read(file: Path) -> Any:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import networkx as nx
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -77,10 +78,12 @@ def _only_one(graphs: Any) -> Any:
 
 def _from_data(data: Any) -> NodeGraph:
     pairs = edge_pairs(data)
-    num_nodes = number_of_nodes(data, pairs)
-    y = data.y
-    if y is not None and len(y.reshape(-1) if y.dim() == 0 else y) != num_nodes:
-        raise InputError(f"{y.numel()} classes (y) for {num_nodes} nodes: give one a node")
+    stated = "num_nodes" in data and data.num_nodes is not None
+    num_nodes = int(data.num_nodes) if stated else number_of_nodes(data, pairs)
+    y = data.y if data.y is None or isinstance(data.y, Tensor) else np.asarray(data.y)
+    if y is not None and (y.ndim == 0 or len(y) != num_nodes):
+        length = 1 if y.ndim == 0 else len(y)
+        raise InputError(f"y has length {length} for {num_nodes} nodes: give one class a node")
     name, names = getattr(data, "name", None), getattr(data, "node_names", None)
     return NodeGraph.from_arrays(
         pairs=pairs,

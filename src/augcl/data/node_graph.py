@@ -92,8 +92,8 @@ class NodeGraph:
         if self.splits is not None:
             for part, mask in vars(self.splits).items():
                 if mask is not None:
-                    same = bool((mask == mask[0]).all())
-                    parts[f"{part}_mask"] = mask[0].clone() if same else mask.t().contiguous()
+                    one = len(mask) == 1 or (part == "test" and bool((mask == mask[0]).all()))
+                    parts[f"{part}_mask"] = mask[0].clone() if one else mask.t().contiguous()
         if self.names is not None:
             parts["node_names"] = self.names
         return Data(**parts)
@@ -147,7 +147,10 @@ class NodeGraph:
         _check_pairs(pairs, num_nodes)
         x = torch.ones(num_nodes, 1) if x is None else compact(x)
         if len(x) != num_nodes:
-            raise InputError(f"{len(x)} rows of node features for {num_nodes} nodes")
+            raise InputError(
+                f"{len(x)} rows of node features for {num_nodes} nodes: give one row a node"
+            )
+        x = x if x.shape[1] else torch.ones(num_nodes, 1)
         bad = first_bad_row(x)
         if bad is not None:
             called = "" if names is None else f" ({names[bad]!r})"
@@ -156,7 +159,7 @@ class NodeGraph:
                 "give finite numbers"
             )
         if y is not None and y.shape != (num_nodes,):
-            raise InputError(f"{len(y)} classes (y) for {num_nodes} nodes: give one a node")
+            raise InputError(f"y has length {len(y)} for {num_nodes} nodes: give one class a node")
         edge_index, _ = simple_undirected(pairs, num_nodes)
         return cls(x=x, edge_index=edge_index.contiguous(), y=y, names=names, **more)
 

@@ -14,13 +14,14 @@ import torch
 from augcl.data.labels import node_classes
 from augcl.data.node_graph import NodeGraph
 from augcl.data.sparse import csr_from_parts
+from augcl.data.where import mistakes_in
 from augcl.errors import InputError
 
 _CSR = ("data", "indices", "indptr", "shape")
 _DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError)
 
 
-def read_npz(path: str | os.PathLike[str], *, name: str | None = None) -> NodeGraph:
+def read_npz(path: str | os.PathLike[str]) -> NodeGraph:
     """Read one graph: ``adj_data``, ``adj_indices``, ``adj_indptr``, ``adj_shape``, and likewise
     ``attr_…`` (or a dense ``adj_matrix``, ``attr_matrix``), and ``labels``.
 
@@ -38,8 +39,9 @@ def read_npz(path: str | os.PathLike[str], *, name: str | None = None) -> NodeGr
     """
     path = Path(path)
     try:
-        with np.load(path, allow_pickle=False) as arrays:
-            if not hasattr(arrays, "files"):
+        with path.open("rb") as file:  # NumPy leaves it open when it is damaged
+            arrays: Any = np.load(file, allow_pickle=False)
+            if isinstance(arrays, np.ndarray):
                 raise InputError(f"{path} holds a single array, not the arrays of a graph")
             adjacency = _matrix(arrays, "adj", path)
             features = _matrix(arrays, "attr", path)
@@ -61,16 +63,14 @@ def read_npz(path: str | os.PathLike[str], *, name: str | None = None) -> NodeGr
         )
     if adjacency.shape[0] != adjacency.shape[1]:
         raise InputError(f"{path}: the adjacency has shape {adjacency.shape}, not (N, N)")
-    try:
+    with mistakes_in(path):
         return NodeGraph.from_arrays(
             pairs=torch.from_numpy(np.stack(adjacency.nonzero()).astype(np.int64)),
             num_nodes=adjacency.shape[0],
             x=features,
             y=None if labels is None else node_classes(labels),
-            name=path.stem if name is None else name,
+            name=path.stem,
         )
-    except InputError as error:
-        raise InputError(f"{path}: {error}") from None
 
 
 def _matrix(arrays: Any, prefix: str, path: Path) -> Any:

@@ -71,18 +71,16 @@ def find_node_set(name: str, folders: Iterable[Path]) -> Path | None:
 
 
 def _candidates(name: str, folder: Path) -> Iterator[Path]:
-    published = NODE_FILES[name][1] if name in NODE_FILES else None
-    own = [f"{name}.npz", f"{name.lower()}.npz"]
-    short = name.split("-")[-1]
-    for below in (name, name.lower(), name.replace("-", ""), short):
-        if published is not None:
-            yield folder / below / published
-            yield folder / below / "raw" / published
-        if (folder / below / "edges.csv").is_file():
-            yield folder / below
-    if published is not None and published != "data.json":  # that alone says too little
-        own.insert(0, published)
-    yield from (folder / file for file in own)
+    files = [f"{name}.npz", f"{name.lower()}.npz"]
+    if name in NODE_FILES:
+        files.insert(0, NODE_FILES[name][1])
+    yield from (folder / file for file in files if file != "data.json")  # that may be anything
+    for called in (name, name.lower(), name.replace("-", ""), name.split("-")[-1]):
+        own = folder / called
+        yield from (own / file for file in files)
+        yield from (own / "raw" / file for file in files)
+        if (own / "edges.csv").is_file():
+            yield own
 
 
 def _is_whole(path: Path) -> bool:

@@ -9,6 +9,7 @@ arrays and scipy's sparse matrices are followed. A file that names anything else
 from __future__ import annotations
 
 import pickletools
+import warnings
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -38,11 +39,12 @@ _ARRAY_MAKERS = {_Name(f"numpy.{core}.multiarray", "_reconstruct") for core in (
 _MATRICES = {_Name(f"scipy.sparse.{csr}", "csr_matrix") for csr in ("csr", "_csr")}
 _OBJECT_MAKERS = {_Name("copy_reg", "_reconstructor"), _Name("copyreg", "_reconstructor")}
 _DICTS = {_Name("collections", "defaultdict"), _Name("collections", "OrderedDict")}
-_HARMLESS = (  # what the makers above are told to make
-    {_Name("numpy", "ndarray"), _Name("numpy", "dtype"), _Name("_codecs", "encode")}
-    | {_Name(module, name) for module in ("__builtin__", "builtins") for name in ("list", "object")}
-)
-_KNOWN = _ARRAY_MAKERS | _MATRICES | _OBJECT_MAKERS | _DICTS | _HARMLESS
+_DTYPE = _Name("numpy", "dtype")
+_BYTES = {_Name("_codecs", "encode"), _Name("__builtin__", "bytes")}  # Python 3 for Python 2
+_TOLD = {_Name("numpy", "ndarray")} | {  # what the makers above are told to make
+    _Name(module, name) for module in ("__builtin__", "builtins") for name in ("list", "object")
+}
+_KNOWN = _ARRAY_MAKERS | _MATRICES | _OBJECT_MAKERS | _DICTS | _BYTES | _TOLD | {_DTYPE}
 
 
 def read_plain_pickle(path: Path) -> Any:
@@ -58,12 +60,22 @@ def read_plain_pickle(path: Path) -> Any:
     augcl.errors.InputError: ...harmful names os.system, which no data file needs: it is not read
     """
     try:
-        return _finish(_follow(path.read_bytes(), path), path)
+        with warnings.catch_warnings():  # of the disassembler, about odd bytes in text
+            warnings.filterwarnings("ignore", message=".*escape sequence")
+            return _finish(_follow(path.read_bytes(), path), path)
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror or error})") from None
     except InputError:
         raise
-    except (ValueError, IndexError, KeyError, TypeError, AttributeError, OverflowError) as error:
+    except (
+        ValueError,
+        IndexError,
+        KeyError,
+        TypeError,
+        AttributeError,
+        OverflowError,
+        RecursionError,
+    ) as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise InputError(
             f"{path} is damaged or no file of arrays ({reason}): get it again"
@@ -163,12 +175,12 @@ def _make(maker: _Name, arguments: tuple[Any, ...], path: Path) -> Any:
         return _Unbuilt("array")
     if maker in _MATRICES or (maker in _OBJECT_MAKERS and arguments[0] in _MATRICES):
         return _Unbuilt("matrix")
-    if maker == _Name("numpy", "dtype"):
+    if maker == _DTYPE:
         return _Unbuilt("dtype", arguments)
     if maker in _DICTS:
         return {}
-    if maker == _Name("_codecs", "encode") and arguments[1] == "latin1":
-        return arguments[0].encode("latin1")  # how Python 3 writes bytes for Python 2
+    if maker in _BYTES and (not arguments or arguments[1] == "latin1"):
+        return arguments[0].encode("latin1") if arguments else b""
     raise InputError(f"{path} calls {'.'.join(maker)}, which no data file needs: it is not read")
 
 

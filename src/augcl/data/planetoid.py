@@ -12,6 +12,7 @@ from torch import Tensor
 
 from augcl.data.node_graph import NodeGraph, Splits
 from augcl.data.plain_pickle import read_plain_pickle
+from augcl.data.where import mistakes_in
 from augcl.errors import InputError
 
 PARTS = ("x", "tx", "allx", "y", "ty", "ally", "graph", "test.index")
@@ -23,7 +24,10 @@ Array = np.ndarray[Any, Any]
 def planetoid_file(path: Path) -> Path | None:
     """``ind.NAME.graph`` if `path` is one of the files of a planetoid graph, or their folder."""
     if path.is_dir():
-        return min(path.glob("ind.*.graph"), default=None)
+        found = sorted(path.glob("ind.*.graph"))
+        if len(found) > 1:
+            raise InputError(f"{path} holds {len(found)} planetoid graphs: give one, {found[0]}")
+        return found[0] if found else None
     named = path.name.split(".")
     if len(named) < 3 or named[0] != "ind" or not path.name.endswith(PARTS):
         return None
@@ -62,14 +66,15 @@ def read_planetoid(path: Path) -> NodeGraph:
 
     y = np.full(num_nodes, -1)
     y[: len(known)], y[test] = known, tested
-    return NodeGraph.from_arrays(
-        pairs=_pairs(files["graph"]),
-        num_nodes=num_nodes,
-        x=_in_order(features, test_features, test, num_nodes),
-        y=torch.from_numpy(y),
-        splits=_public_split(len(train), len(known), test, num_nodes),
-        name=prefix.split(".")[1],
-    )
+    with mistakes_in(graph_file):
+        return NodeGraph.from_arrays(
+            pairs=_pairs(graph_file),
+            num_nodes=num_nodes,
+            x=_in_order(features, test_features, test, num_nodes),
+            y=torch.from_numpy(y),
+            splits=_public_split(len(train), len(known), test, num_nodes),
+            name=prefix.split(".")[1],
+        )
 
 
 def _in_order(features: Any, test_features: Any, test: Array, num_nodes: int) -> Any:

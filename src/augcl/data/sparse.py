@@ -74,8 +74,10 @@ def first_bad_row(x: Tensor) -> int | None:
 
 def csr_from_parts(parts: Sequence[Any], shape: Any, what: str) -> Any:
     """A scipy matrix of stored (data, indices, indptr) that nobody checked: no index leads out."""
-    data, indices, indptr = parts
+    data, indices, indptr = (np.asarray(part) for part in parts)
     try:
+        if data.dtype.kind not in "iufb":
+            raise ValueError(f"{data.dtype} is no number")
         rows, columns = (int(size) for size in shape)
         matrix = csr_array((data, indices, indptr), shape=(rows, columns))
         matrix.check_format(full_check=True)
@@ -107,7 +109,14 @@ def _scipy(x: Any) -> Any:
 
 
 def _dense(x: Any, what: str) -> Tensor:
-    dense: Tensor = torch.as_tensor(x).detach().cpu().to(torch.float32)
+    if isinstance(x, Tensor):
+        dense = x.detach().cpu().to(torch.float32)
+    else:
+        try:
+            with np.errstate(over="ignore"):  # becomes infinity, which the caller looks for
+                dense = torch.from_numpy(np.array(x, np.float32))
+        except (TypeError, ValueError):
+            raise InputError(f"{what} must be numbers, equally many for each node") from None
     dense = dense.unsqueeze(1) if dense.dim() == 1 else dense
     if dense.dim() != 2:
         raise InputError(f"{what} have shape {tuple(dense.shape)}: give one row of numbers a node")

@@ -13,6 +13,7 @@ from torch import Tensor
 
 from augcl.data.labels import node_classes
 from augcl.data.node_graph import NodeGraph, Splits
+from augcl.data.where import mistakes_in
 from augcl.errors import InputError
 
 _NEEDED = ("features", "labels", "links", "train_masks", "val_masks", "test_mask")
@@ -45,14 +46,15 @@ def read_wikics(path: str | os.PathLike[str]) -> NodeGraph:
         raise InputError(
             f"{path}: features, labels or links are not as published: {error}"
         ) from None
-    num_nodes = len(x)
-    if x.dim() != 2 or len(counts) != num_nodes:
+    if x.dim() != 2 or len(counts) != len(x):
+        rows = len(x) if x.dim() == 2 else "no"
         raise InputError(
-            f"{path}: {num_nodes} rows of features but {len(counts)} lists of links: both need "
-            "one for each node"
+            f"{path}: {rows} rows of features but {len(counts)} lists of links: both need one "
+            "for each node"
         )
+    num_nodes = len(x)
     source = np.repeat(np.arange(num_nodes), counts)
-    try:
+    with mistakes_in(path):
         return NodeGraph.from_arrays(
             pairs=torch.from_numpy(np.stack([source, targets])),
             num_nodes=num_nodes,
@@ -61,8 +63,6 @@ def read_wikics(path: str | os.PathLike[str]) -> NodeGraph:
             splits=_splits(content, num_nodes),
             name="Wiki-CS",
         )
-    except InputError as error:
-        raise InputError(f"{path}: {error}") from None
 
 
 def _content(path: Path) -> dict[str, Any]:
@@ -85,8 +85,9 @@ def _splits(content: dict[str, Any], num_nodes: int) -> Splits:
     test = _masks([content["test_mask"]], "test_mask", num_nodes)
     stopping = content.get("stopping_masks")
     stop = None if stopping is None else _masks(stopping, "stopping_masks", num_nodes)
-    if len(val) != len(train) or (stop is not None and len(stop) != len(train)):
-        raise InputError(f"{len(train)} train_masks but {len(val)} val_masks: give equally many")
+    for key, masks in (("val_masks", val), ("stopping_masks", stop)):
+        if masks is not None and len(masks) != len(train):
+            raise InputError(f"{len(train)} train_masks but {len(masks)} {key}: give equally many")
     return Splits(train, val, test.expand(len(train), -1), stop)
 
 

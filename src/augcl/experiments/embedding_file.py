@@ -2,28 +2,50 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 from zipfile import BadZipFile, is_zipfile
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
+import torch
 from numpy.typing import NDArray
 
 from augcl.data import GraphSet
-from augcl.errors import InputError
+from augcl.data.node_graph import NodeGraph, Splits
+from augcl.errors import InputError, one_of
+from augcl.evaluation.inputs import Task
 from augcl.files import atomic_path
 
 ENDINGS = (".npz", ".csv", ".parquet")
 
 
-class Embeddings(NamedTuple):
-    """(n, d) embeddings, and the labels (n,) if the file has them."""
+PARTS = ("train", "val", "test")
+
+
+@dataclass(frozen=True)
+class Embeddings:
+    """(n, d) embeddings, the labels (n,) if the file has them, and what else it tells of the task.
+
+    `level` is "graph", "node" or "any", which a table does not tell. ``Z, y = embeddings`` works.
+    """
 
     Z: NDArray[np.float32]
     y: NDArray[Any] | None
+    level: str = "any"
+    splits: Splits | None = None
+
+    def __iter__(self) -> Iterator[NDArray[Any] | None]:
+        return iter((self.Z, self.y))
+
+    @property
+    def task(self) -> Task:
+        """What `augcl.evaluate` takes for labels."""
+        return Task(self.y, self.level, self.splits)
 
 
 def check_ending(path: Path) -> str:
@@ -33,21 +55,19 @@ def check_ending(path: Path) -> str:
     return path.suffix
 
 
-def write_embeddings(path: Path, embeddings: NDArray[np.float32], graphs: GraphSet) -> None:
-    """Write embeddings with the graphs' names and labels, where they have them.
+def write_embeddings(
+    path: Path, embeddings: NDArray[np.float32], graphs: GraphSet | NodeGraph
+) -> None:
+    """Write embeddings with the names and labels of the graphs or nodes, where they have them.
 
-    An .npz holds the arrays Z, y and names; a table has the columns name, label, z0, z1, …
+    An .npz holds the arrays Z, y, names, level ("graph" or "node") and, of nodes with fixed splits,
+    train, val and test (S, n); a table has the columns name, label, z0, z1, …
     """
     ending = check_ending(path)
     with atomic_path(path) as temporary:
         if ending == ".npz":
-            arrays: dict[str, Any] = {"Z": embeddings}
-            if graphs.y is not None:
-                arrays["y"] = graphs.y.cpu().numpy()
-            if graphs.names is not None:
-                arrays["names"] = np.asarray(graphs.names, dtype=np.str_)
             with temporary.open("wb") as file:
-                np.savez(file, **arrays)
+                np.savez(file, **_arrays(embeddings, graphs))
         elif ending == ".csv":
             pyarrow.csv.write_csv(_table(embeddings, graphs), temporary)
         else:
@@ -66,7 +86,7 @@ def read_embeddings(path: Path) -> Embeddings:
             with np.load(path, allow_pickle=False) as arrays:
                 if "Z" not in arrays:
                     raise InputError(f"{path} has no array Z with the embeddings")
-                return _checked(path, arrays["Z"], arrays.get("y"))
+                return _checked(path, arrays)
         reader = pyarrow.csv.read_csv if ending == ".csv" else pyarrow.parquet.read_table
         table = reader(path)
     except (BadZipFile, EOFError, ValueError, pa.ArrowInvalid) as error:
@@ -78,10 +98,11 @@ def read_embeddings(path: Path) -> Embeddings:
         raise InputError(f"{path} has no columns z0, z1, … with the embeddings")
     Z = np.column_stack([table[name].to_numpy() for name in columns])
     y = table["label"].to_numpy() if "label" in table.column_names else None
-    return _checked(path, Z, y)
+    return _checked(path, {"Z": Z} if y is None else {"Z": Z, "y": y})
 
 
-def _checked(path: Path, Z: NDArray[Any], y: NDArray[Any] | None) -> Embeddings:
+def _checked(path: Path, arrays: Mapping[str, NDArray[Any]]) -> Embeddings:
+    Z, y = arrays["Z"], arrays.get("y")
     if Z.dtype.kind not in "fiu":
         raise InputError(f"{path}: the embeddings are not all numbers")
     # A float32 written as text is shorter than what it stands for: only as float32 it is the same.
@@ -89,11 +110,27 @@ def _checked(path: Path, Z: NDArray[Any], y: NDArray[Any] | None) -> Embeddings:
     if y is not None and y.dtype.kind in "OU" and not all(map(bool, y)):
         row = next(i for i, label in enumerate(y) if not label)
         raise InputError(f"{path}: entry {row + 1} has no label; give every entry one, or none")
-    return Embeddings(Z, y)
+    level = one_of(str(arrays.get("level", "any")), ("any", "graph", "node"), f"level in {path}:")
+    splits = None
+    if all(part in arrays for part in PARTS):
+        splits = Splits(**{part: torch.from_numpy(arrays[part]) for part in PARTS})
+    return Embeddings(Z, y, level, splits)
 
 
-def _table(embeddings: NDArray[np.float32], graphs: GraphSet) -> pa.Table:
-    names = graphs.names or [str(i) for i in range(len(graphs))]
+def _arrays(embeddings: NDArray[np.float32], graphs: GraphSet | NodeGraph) -> dict[str, Any]:
+    nodes = isinstance(graphs, NodeGraph)
+    arrays: dict[str, Any] = {"Z": embeddings, "level": np.str_("node" if nodes else "graph")}
+    if graphs.y is not None:
+        arrays["y"] = graphs.y.cpu().numpy()
+    if graphs.names is not None:
+        arrays["names"] = np.asarray(graphs.names, dtype=np.str_)
+    if isinstance(graphs, NodeGraph) and graphs.splits is not None:
+        arrays |= {part: getattr(graphs.splits, part).cpu().numpy() for part in PARTS}
+    return arrays
+
+
+def _table(embeddings: NDArray[np.float32], graphs: GraphSet | NodeGraph) -> pa.Table:
+    names = graphs.names or [str(i) for i in range(len(embeddings))]
     columns: dict[str, Any] = {"name": list(names)}
     if graphs.y is not None:
         columns["label"] = graphs.y.cpu().numpy()

@@ -1,0 +1,88 @@
+"""Embeddings of nodes travel with what is needed to judge them."""
+
+import json
+
+import numpy as np
+import pytest
+import torch
+
+from augcl.data.node_graph import NodeGraph, Splits
+from augcl.errors import InputError
+from augcl.evaluation import PROTOCOLS, evaluate
+from augcl.evaluation.splits import random_parts
+from augcl.experiments.embedding_file import read_embeddings, write_embeddings
+
+N = 240
+
+
+@pytest.fixture
+def nodes():
+    y = torch.arange(N) % 3
+    y[:7] = -1
+    parts = random_parts(N, range(20), train=0.2)
+    splits = Splits(*(parts == part for part in range(3)))
+    no_edges = torch.empty(2, 0, dtype=torch.long)
+    names = [f"paper {i}" for i in range(N)]
+    return NodeGraph(torch.ones(N, 1), no_edges, y=y, splits=splits, names=names)
+
+
+@pytest.fixture(name="Z")
+def embeddings(nodes):
+    noise = np.random.default_rng(0).normal(size=(N, 4))
+    return (noise + nodes.y.numpy()[:, None]).astype(np.float32)
+
+
+def test_an_npz_of_nodes_keeps_labels_names_splits_and_level(nodes, Z, tmp_path):
+    write_embeddings(tmp_path / "z.npz", Z, nodes)
+    found = read_embeddings(tmp_path / "z.npz")
+    assert found.level == "node"
+    assert np.array_equal(found.Z, Z)
+    assert np.array_equal(found.y, nodes.y)
+    assert torch.equal(found.splits.val, nodes.splits.val)
+    assert np.load(tmp_path / "z.npz")["names"][3] == "paper 3"
+    assert evaluate(found.Z, found.task, repeats=2) == evaluate(Z, nodes, repeats=2)
+
+
+def test_an_npz_of_graphs_says_so(mutag, tmp_path):
+    write_embeddings(tmp_path / "z.npz", np.zeros((len(mutag), 2), dtype=np.float32), mutag)
+    found = read_embeddings(tmp_path / "z.npz")
+    assert (found.level, found.splits) == ("graph", None)
+
+
+@pytest.mark.parametrize("ending", [".csv", ".parquet"])
+def test_a_table_of_nodes_has_their_names_and_labels(nodes, Z, tmp_path, ending):
+    write_embeddings(tmp_path / f"z{ending}", Z, nodes)
+    found = read_embeddings(tmp_path / f"z{ending}")
+    assert (found.level, found.splits) == ("any", None)
+    assert np.array_equal(found.Z, Z)
+    assert np.array_equal(found.y, nodes.y)
+
+
+def test_a_level_that_is_none_is_told(tmp_path):
+    np.savez(tmp_path / "z.npz", Z=np.zeros((3, 2)), y=np.arange(3), level=np.str_("edge"))
+    with pytest.raises(InputError, match=r"z.npz: 'edge'"):
+        read_embeddings(tmp_path / "z.npz")
+
+
+def test_the_command_picks_the_protocol_by_task(nodes, Z, tmp_path, succeeds):
+    write_embeddings(tmp_path / "z.npz", Z, nodes)
+    out = json.loads(
+        succeeds("evaluate", tmp_path / "z.npz", "--json", "--clustering", "--jobs", 1)
+    )
+    assert out["protocol"] == "wikics-20"
+    assert len(out["runs"]) == len(out["macro_f1"]) == 20
+    assert set(out["clustering"]) == {"nmi", "ari", "accuracy"}
+
+
+def test_the_command_judges_a_table_of_nodes_when_told_how(nodes, Z, tmp_path, succeeds):
+    write_embeddings(tmp_path / "z.csv", Z, nodes)
+    given = ("--protocol", "linear-10-10-80", "--repeats", 2, "--clustering")
+    first, second = succeeds("evaluate", tmp_path / "z.csv", *given).splitlines()
+    assert first.endswith("(2 runs, linear-10-10-80)")
+    assert second.startswith("NMI 0.")
+
+
+def test_the_help_names_every_protocol(succeeds, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "300")
+    out = succeeds("evaluate", "--help")
+    assert all(name in out for name in PROTOCOLS)
