@@ -14,7 +14,10 @@ from augcl.errors import InputError
 def embed(
     run: Annotated[Path, typer.Argument(help="Folder of a run, or of a saved model.")],
     dataset: Annotated[
-        str, typer.Argument(help="Graphs (or one graph, for nodes), seen in training or not, with labels or not.")
+        str,
+        typer.Argument(
+            help="Graphs (or one graph, for nodes), seen in training or not, with labels or not."
+        ),
     ],
     out: Annotated[
         Path, typer.Option(help="File to write; its ending decides: .npz, .csv or .parquet.")

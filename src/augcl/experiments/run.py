@@ -85,7 +85,9 @@ class Spec:
         known = kind().get_params(deep=False)
         for name in self.options:
             if name not in known:
-                raise InputError(f"{self.method} has no option {name.replace('_', '-')}: leave it out")
+                raise InputError(
+                    f"{self.method} has no option {name.replace('_', '-')}: leave it out"
+                )
         return kind(**{**settings, **self.options}, random_state=seed, **more)
 
     def hardness_object(self) -> Hardness:

@@ -12,7 +12,8 @@ arithmetic and saves all of the memory.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple, Protocol
 
 import torch
@@ -71,46 +72,61 @@ def sampled_mass(
 
 class _Mass(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, z: Tensor, tau: float, weights: BlockWeights | None, tile: int) -> Tensor:
+    def forward(
+        ctx: Any, z: Tensor, tau: float, weights: BlockWeights | None, tile: int
+    ) -> Tensor:
         ctx.save_for_backward(z)
         ctx.rest = tau, weights, tile
-        mass = z.new_zeros(len(z))
-        for a, b, e in _tiles(z, tau, tile):
-            if weights is None:
-                mass[a.place] += e.sum(1)
+
+        def add_up(tiles: Tiles) -> Tensor:
+            mass = z.new_zeros(len(z))
+            for a, b, e in tiles:
+                if weights is None:
+                    mass[a.place] += e.sum(1)
+                    if b.place != a.place:
+                        mass[b.place] += e.sum(0)
+                    continue
+                mass[a.place] += (weights.block(a.nodes, b.nodes) * e).sum(1)
                 if b.place != a.place:
-                    mass[b.place] += e.sum(0)
-                continue
-            mass[a.place] += (weights.block(a.nodes, b.nodes) * e).sum(1)
-            if b.place != a.place:
-                mass[b.place] += (weights.block(b.nodes, a.nodes) * e.t()).sum(1)
-        return mass
+                    mass[b.place] += (weights.block(b.nodes, a.nodes) * e.t()).sum(1)
+            return mass
+
+        return _sum_over_tiles(z, tau, tile, add_up)
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
         (z,) = ctx.saved_tensors
         tau, weights, tile = ctx.rest
-        d_z = torch.zeros_like(z)
         grad = grad / tau
-        for a, b, e in _tiles(z, tau, tile):
-            for_rows, for_columns = grad[a.place, None], grad[b.place]
-            if weights is None:
-                d_s = e.mul_(for_rows + for_columns)
-            else:
-                pull = weights.block(a.nodes, b.nodes).mul_(for_rows)
-                pull += weights.block(b.nodes, a.nodes).t() * for_columns
-                d_s = e.mul_(pull)
-            d_z[a.place].addmm_(d_s, z[b.place])
-            if b.place != a.place:
-                d_z[b.place].addmm_(d_s.t(), z[a.place])
-        return d_z, None, None, None
+
+        def pull(tiles: Tiles) -> Tensor:
+            d_z = torch.zeros_like(z)
+            for a, b, e in tiles:
+                for_rows, for_columns = grad[a.place, None], grad[b.place]
+                if weights is None:
+                    d_s = e.mul_(for_rows + for_columns)
+                else:
+                    both = weights.block(a.nodes, b.nodes).mul_(for_rows)
+                    both += weights.block(b.nodes, a.nodes).t() * for_columns
+                    d_s = e.mul_(both)
+                d_z[a.place].addmm_(d_s, z[b.place])
+                if b.place != a.place:
+                    d_z[b.place].addmm_(d_s.t(), z[a.place])
+            return d_z
+
+        return _sum_over_tiles(z, tau, tile, pull), None, None, None
 
 
-def _tiles(z: Tensor, tau: float, tile: int) -> Iterator[tuple[_Part, _Part, Tensor]]:
-    """Tiles on and above the diagonal, with 0 where both entries are one node.
+Tiles = Iterator[tuple[_Part, _Part, Tensor]]
 
-    All tiles share one piece of memory: use each before asking for the next.
+
+def _sum_over_tiles(z: Tensor, tau: float, tile: int, work: Callable[[Tiles], Tensor]) -> Tensor:
+    """The sum of what the workers make of their tiles.
+
+    On the CPU there are as many workers as torch has threads, with one thread each: threads inside
+    a tile would wait for each other at every step, which on a busy machine costs most of the time.
+    Who works on which tile is fixed, so that the same threads give the same bits.
     """
     nodes = len(z) // 2
     parts = [
@@ -118,14 +134,30 @@ def _tiles(z: Tensor, tau: float, tile: int) -> Iterator[tuple[_Part, _Part, Ten
         for view in (0, nodes)
         for start in range(0, nodes, tile)
     ]
-    scaled = z / tau
-    memory = z.new_empty(min(tile, nodes) ** 2)
-    for i, a in enumerate(parts):
-        rows = scaled[a.place]
-        for b in parts[i:]:
-            columns = z[b.place]
-            e = memory[: len(rows) * len(columns)].view(len(rows), len(columns))
-            torch.mm(rows, columns.t(), out=e).sub_(1 / tau).exp_()
-            if a.nodes == b.nodes:
-                e.fill_diagonal_(0)
-            yield a, b, e
+    pairs = [(a, b) for i, a in enumerate(parts) for b in parts[i:]]
+    threads = torch.get_num_threads() if z.device.type == "cpu" else 1
+    workers = min(threads, len(pairs))
+    if workers == 1:
+        return work(_tiles(z, tau, pairs))
+    try:
+        with ThreadPoolExecutor(workers, initializer=torch.set_num_threads, initargs=(1,)) as pool:
+            shares = [_tiles(z, tau, pairs[first::workers]) for first in range(workers)]
+            return torch.stack(list(pool.map(work, shares))).sum(0)
+    finally:
+        torch.set_num_threads(threads)
+
+
+def _tiles(z: Tensor, tau: float, pairs: Sequence[tuple[_Part, _Part]]) -> Tiles:
+    """The exponentials of pairs of parts, with 0 where both entries are one node.
+
+    All share one piece of memory: use each before asking for the next.
+    """
+    size = max(len(z[part.place]) for pair in pairs for part in pair)
+    memory = z.new_empty(size * size)
+    for a, b in pairs:
+        rows, columns = z[a.place], z[b.place]
+        e = memory[: len(rows) * len(columns)].view(len(rows), len(columns))
+        torch.mm(rows, columns.t(), out=e).sub_(1).mul_(1 / tau).exp_()
+        if a.nodes == b.nodes:
+            e.fill_diagonal_(0)
+        yield a, b, e

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import Any
 
@@ -14,6 +14,7 @@ from augcl.data.node_graph import NodeGraph
 from augcl.data.sparse import torch_csr
 from augcl.errors import InputError
 from augcl.training.estimator import Estimator
+from augcl.training.threads import threads_for
 from augcl.views.nodes import NodeViews
 
 
@@ -51,7 +52,7 @@ class NodeEstimator(Estimator):
         return embeddings
 
     def _threads(self, data: NodeGraph, batches: list[NodeBatch]) -> AbstractContextManager[None]:
-        return nullcontext()  # all pairs of nodes are work enough for all threads
+        return threads_for(data.num_nodes**2 / 1000)  # the loss is over all pairs of nodes
 
     def _optimizer(self, network: nn.Module) -> torch.optim.Optimizer:
         return torch.optim.Adam(
