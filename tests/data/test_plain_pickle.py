@@ -50,6 +50,12 @@ def test_dicts_of_lists_are_read_as_pickle_would(tmp_path_factory, table, protoc
         assert read(folder, pickle.dumps(value, protocol=protocol)) == table
 
 
+@pytest.mark.parametrize("protocol", [2, 4])
+def test_numbers_of_numpy_are_numbers(tmp_path, protocol):
+    table = {np.int64(3): [np.int32(-1), np.float32(0.5)]}
+    assert read(tmp_path, pickle.dumps(table, protocol=protocol)) == {3: [-1, 0.5]}
+
+
 class Harmful:
     """Pickled, it is an order to call a function."""
 

@@ -1,5 +1,8 @@
 """Softmax regression on all splits at once gives the numbers of torch.optim.Adam one by one."""
 
+from pathlib import Path
+
+import networkx as nx
 import numpy as np
 import pytest
 import torch
@@ -7,12 +10,16 @@ from benchmarks.textbook.linear import linear_evaluation
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import load_digits
+from torch_geometric.data import Data
 
+from augcl.data import load
 from augcl.data.node_graph import NodeGraph, Splits
 from augcl.errors import InputError
 from augcl.evaluation import evaluate, softmax_regression
 from augcl.evaluation.softmax_regression import initial_weights, softmax_regressions
 from augcl.evaluation.splits import fixed_parts, random_parts
+
+SHARED = Path(__file__).resolve().parents[3] / "shared"
 
 
 def blobs(N=300, D=8, C=3, *, noise=1.0, seed=0, dtype=torch.float64):
@@ -101,6 +108,34 @@ def graph(y, splits=None):
 
 def splits_of(parts):
     return Splits(*(parts == part for part in range(3)))
+
+
+def test_graphs_of_other_libraries_are_judged_by_their_nodes():
+    Z, y = blobs(N=80)
+    edge_index = torch.tensor([[0, 1], [1, 0]])
+    parts = random_parts(80, range(20), train=0.2)
+    masks = {"train_mask": parts.t() == 0, "val_mask": parts.t() == 1, "test_mask": parts.t() == 2}
+    public = Data(edge_index=edge_index, y=y, num_nodes=80, **masks)
+    assert evaluate(Z, public, repeats=2) == evaluate(Z, graph(y, splits_of(parts)), repeats=2)
+    own = Data(edge_index=edge_index, y=y, num_nodes=80, train_mask=parts[0] == 0)
+    assert evaluate(Z, own, repeats=1, random_state=1).protocol == "linear-10-10-80"
+    named = nx.empty_graph(80)
+    nx.set_node_attributes(named, dict(enumerate(y.tolist())), "y")
+    assert evaluate(Z, named, repeats=1, random_state=1).protocol == "linear-10-10-80"
+
+
+def test_raw_features_of_cora():
+    file = SHARED / "data" / "npz" / "cora.npz"
+    if not file.is_file():
+        pytest.skip("optional: cora.npz is not in ../shared/data/npz")
+    cora = load(file)
+    parts = random_parts(2708, [0])
+    splits = splits_of(parts)
+    score = evaluate(cora.x, cora, protocol="wikics-20", splits=splits)
+    Z = cora.x.to_dense()
+    expected, _ = linear_evaluation(Z, cora.y, parts[0], initial_weights(7, 1433, 0), steps=800)
+    assert score.mean == pytest.approx(expected, abs=2.01 / (0.8 * 2708))
+    assert 0.5 < score.mean < 0.65
 
 
 def test_a_graph_is_judged_by_its_nodes():

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import torch
+from scipy import sparse
 
 from augcl.errors import InputError
 from augcl.evaluation import Score, evaluate
@@ -38,6 +39,31 @@ def test_tensors_lists_and_arrays_are_the_same_data(data):
     assert evaluate(Z, y[:, None], repeats=1) == expected
 
 
+def test_sparse_half_and_whole_numbers_are_embeddings_too(data):
+    Z, y = np.round(4 * data[0]), data[1]
+    expected = evaluate(Z, y, repeats=1)
+    for same in (
+        sparse.csr_matrix(Z),
+        torch.tensor(Z).to_sparse_coo(),
+        Z.astype(np.float16),
+        Z.astype(np.int8),
+        torch.tensor(Z).int(),
+    ):
+        assert evaluate(same, y, repeats=1) == expected
+
+
+def test_a_set_of_graphs_stands_for_its_labels(molecules):
+    Z = np.random.default_rng(0).normal(size=(len(molecules), 3))
+    score = evaluate(Z, molecules, repeats=1, folds=4)
+    assert score == evaluate(Z, molecules.y, repeats=1, folds=4)
+    assert score.protocol == "tu-svm-10fold, but 4 folds"
+
+
+def test_minus_one_is_a_class_of_graphs(data):
+    Z, y = data
+    assert evaluate(Z, 2 * y - 1, repeats=1) == evaluate(Z, y, repeats=1)
+
+
 def test_split_hash_names_the_folds(data):
     Z, y = data
     score = evaluate(Z, y, repeats=1)
@@ -58,6 +84,8 @@ def test_split_hash_names_the_folds(data):
         ({"y": np.full(40, np.nan)}, "row 0 has none"),
         ({"y": np.arange(40) < 8}, "class True has only 8 .* use folds=8"),
         ({"y": np.repeat(["big", "rare"], [37, 3])}, "class 'rare' has only 3 .* merge it"),
+        ({"Z": [["a"]] * 40}, "no matrix of numbers"),
+        ({"Z": [[1.0], [1.0, 2.0]] * 20}, "no matrix of numbers"),
         ({"Z": np.zeros(40)}, r"shape \(40,\)"),
         ({"Z": np.full((40, 2), np.nan)}, "40 of 40 embeddings hold NaN"),
         ({"protocol": "tu-svm"}, "did you mean tu-svm-10fold"),

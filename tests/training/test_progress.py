@@ -1,7 +1,7 @@
 import io
 import sys
 
-from augcl.training.progress import print_warning, progress_bar
+from augcl.training.progress import one_more, print_warning, progress_bar
 
 
 def test_a_bar_tells_a_person_what_is_done_and_how_it_goes(monkeypatch):
@@ -12,6 +12,18 @@ def test_a_bar_tells_a_person_what_is_done_and_how_it_goes(monkeypatch):
         report(7, "loss 3.1416")
     for part in ("GraphCL on MUTAG", "7/40", "loss 3.1416", "left"):
         assert part in screen.getvalue()
+
+
+def test_a_bar_counts_for_those_who_do_not_and_may_vanish(monkeypatch):
+    screen = io.StringIO()
+    monkeypatch.setattr(sys, "stderr", screen)
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    with progress_bar("evaluate", 2, stay=False) as report:
+        step = one_more(report)
+        step()
+        step()
+    assert "2/2" in screen.getvalue()
+    assert screen.getvalue().endswith("\x1b[2K")  # the line is empty again
 
 
 def test_a_bar_can_be_switched_off(monkeypatch, capsys):

@@ -36,6 +36,7 @@ class _Unbuilt:
 
 
 _ARRAY_MAKERS = {_Name(f"numpy.{core}.multiarray", "_reconstruct") for core in ("core", "_core")}
+_SCALAR_MAKERS = {maker._replace(name="scalar") for maker in _ARRAY_MAKERS}
 _MATRICES = {_Name(f"scipy.sparse.{csr}", "csr_matrix") for csr in ("csr", "_csr")}
 _OBJECT_MAKERS = {_Name("copy_reg", "_reconstructor"), _Name("copyreg", "_reconstructor")}
 _DICTS = {_Name("collections", "defaultdict"), _Name("collections", "OrderedDict")}
@@ -44,7 +45,9 @@ _BYTES = {_Name("_codecs", "encode"), _Name("__builtin__", "bytes")}  # Python 3
 _TOLD = {_Name("numpy", "ndarray")} | {  # what the makers above are told to make
     _Name(module, name) for module in ("__builtin__", "builtins") for name in ("list", "object")
 }
-_KNOWN = _ARRAY_MAKERS | _MATRICES | _OBJECT_MAKERS | _DICTS | _BYTES | _TOLD | {_DTYPE}
+_KNOWN = {_DTYPE}.union(
+    _ARRAY_MAKERS, _SCALAR_MAKERS, _MATRICES, _OBJECT_MAKERS, _DICTS, _BYTES, _TOLD
+)
 
 
 def read_plain_pickle(path: Path) -> Any:
@@ -173,6 +176,9 @@ def _known(module: str, name: str, path: Path) -> _Name:
 def _make(maker: _Name, arguments: tuple[Any, ...], path: Path) -> Any:
     if maker in _ARRAY_MAKERS:
         return _Unbuilt("array")
+    if maker in _SCALAR_MAKERS:
+        dtype, raw = arguments
+        return np.frombuffer(_as_bytes(raw), dtype=_finish(dtype, path))[0].item()
     if maker in _MATRICES or (maker in _OBJECT_MAKERS and arguments[0] in _MATRICES):
         return _Unbuilt("matrix")
     if maker == _DTYPE:
@@ -195,9 +201,13 @@ def _finish(value: Any, path: Path) -> Any:
         return dtype
     if value.kind == "array":
         _, shape, dtype, by_column, raw = value.state
-        raw = raw.encode("latin1") if isinstance(raw, str) else raw
-        flat = np.frombuffer(raw, dtype=_finish(dtype, path))
+        flat = np.frombuffer(_as_bytes(raw), dtype=_finish(dtype, path))
         return flat.reshape(shape, order="F" if by_column else "C")
     state = value.state
     parts = [_finish(state[key], path) for key in ("data", "indices", "indptr")]
     return csr_from_parts(parts, state.get("_shape", state.get("shape")), str(path))
+
+
+def _as_bytes(raw: str | bytes) -> bytes:
+    """What Python 2 wrote as a string; the disassembler gives it as text."""
+    return raw.encode("latin1") if isinstance(raw, str) else raw

@@ -51,7 +51,13 @@ def embeddings(Z: Any) -> Tensor:
     """(N, D) dense and finite; device and precision stay as they are."""
     if hasattr(Z, "toarray"):  # SciPy's sparse matrices: raw features
         Z = Z.toarray()
-    X = Z.detach() if isinstance(Z, Tensor) else torch.from_numpy(np.array(Z, order="C"))
+    if not isinstance(Z, Tensor):
+        try:
+            Z = np.array(Z)
+            Z = torch.from_numpy(Z if Z.dtype in (np.float32, np.float64) else Z.astype(np.float64))
+        except (TypeError, ValueError) as error:
+            raise InputError(f"embeddings are no matrix of numbers: {error}") from error
+    X: Tensor = Z.detach()
     X = X if X.layout == torch.strided else X.to_dense()
     X = X if X.is_floating_point() else X.double()
     if X.ndim != 2 or X.shape[1] == 0:
