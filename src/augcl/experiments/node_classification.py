@@ -33,9 +33,13 @@ def _rows() -> dict[str, dict[str, Any]]:
         }
     own = {"protocol": "grace-liblinear"}
     rows |= {f"{name}-liblinear": {**row, **own} for name, row in rows.items()}
-    for name in ("GCA", "GCA+AUGCL"):  # another preset, and a cheaper estimate of the loss
-        rows[f"{name}-progcl"] = {**rows[name], "options": {"preset": "Amazon-Photo/progcl"}}
-        rows[f"{name}-sampled"] = {**rows[name], "options": {"candidates": 512}}
+    presets = {"-progcl": {"preset": "Amazon-Photo/progcl"}, "": {}}
+    estimates = {"-sampled": {"candidates": 512}, "": {}}
+    for name in [name for name in rows if name.startswith("GCA") and "-" not in name]:
+        for preset, published in presets.items():
+            for estimate, cheaper in estimates.items():
+                options = {"options": {**published, **cheaper}}
+                rows[f"{name}{preset}{estimate}"] = {**rows[name], **options}
     return rows
 
 

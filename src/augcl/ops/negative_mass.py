@@ -142,7 +142,7 @@ def _sum_over_tiles(z: Tensor, tau: float, tile: int, work: Callable[[Tiles], Te
     try:
         with ThreadPoolExecutor(workers, initializer=torch.set_num_threads, initargs=(1,)) as pool:
             shares = [_tiles(z, tau, pairs[first::workers]) for first in range(workers)]
-            return torch.stack(list(pool.map(work, shares))).sum(0)
+            return torch.stack(list(pool.map(torch.no_grad()(work), shares))).sum(0)
     finally:
         torch.set_num_threads(threads)
 
