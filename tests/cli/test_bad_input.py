@@ -79,7 +79,8 @@ def test_a_wrong_line_is_named(refused, out, tu_set, changes, message):
 
 def test_one_graph_alone_cannot_be_contrasted(refused, out, tmp_path):
     nx.write_graphml(nx.path_graph(3), tmp_path / "one.graphml")
-    assert "one.graphml has one graph" in refused("train", tmp_path / "one.graphml", "--out", out)
+    path = tmp_path / "one.graphml"
+    assert "has one graph" in refused("train", path, "--method", "GraphCL", "--out", out)
 
 
 def test_labels_that_cannot_be_judged_are_told_before_training(refused, out, tu_set):

@@ -122,7 +122,7 @@ def test_a_run_is_replaced_only_if_asked_to(succeeds, refused, tmp_path):
     (tmp_path / "x" / "notes.txt").write_text("mine")
     assert "--resume or --overwrite" in refused(*plain)
     assert "epochs = 2, now it is 3" in refused(*plain, "--resume", "--epochs", 3)
-    assert "tau = 0.2, now it is 0.5" in refused(*plain, "--resume", "--tau", 0.5)
+    assert "tau = the default, now it is 0.5" in refused(*plain, "--resume", "--tau", 0.5)
     succeeds(*plain, "--overwrite", "--epochs", 3)
     assert len((tmp_path / "x" / "metrics.jsonl").read_text().splitlines()) == 3
     assert (tmp_path / "x" / "notes.txt").read_text() == "mine"
@@ -162,7 +162,7 @@ def test_graphs_without_labels_are_trained_and_not_judged(succeeds, tmp_path):
     assert re.search(r"accuracy +│ not judged", text)
     assert "on my graphs" in text
     with np.load(tmp_path / "x" / "embeddings.npz") as arrays:
-        assert set(arrays) == {"Z", "names"}
+        assert set(arrays) == {"Z", "names", "level"}
         assert arrays["names"].tolist() == [f"g {i}" for i in range(5)]
     assert "coloured by class" not in (tmp_path / "x" / "report.html").read_text()
     again = succeeds("train", folder, *QUICK, "--out", tmp_path / "x", "--resume")

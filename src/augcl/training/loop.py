@@ -171,9 +171,13 @@ def same_settings(old: dict[str, Any], new: dict[str, Any], folder: Path) -> Non
                 "use the old ones or another folder"
             )
         raise InputError(
-            f"cannot resume {folder}: it was started with {name} = {before.get(name)!r}, "
-            f"now it is {now.get(name)!r}; use the old value or another folder"
+            f"cannot resume {folder}: it was started with {name} = {_shown(before, name)}, "
+            f"now it is {_shown(now, name)}; use the old value or another folder"
         )
+
+
+def _shown(settings: dict[str, Any], name: str) -> str:
+    return repr(settings[name]) if name in settings else "the default"
 
 
 def _flat(settings: dict[str, Any]) -> dict[str, Any]:
