@@ -15,6 +15,7 @@ from benchmarks.evaluation import evaluation
 from benchmarks.hardness import partition, uncertainty
 from benchmarks.measure import NoData, Row, table
 from benchmarks.node_evaluation import node_evaluation
+from benchmarks.nodes import node_memory, node_step, node_weights
 from benchmarks.training import growth, memory, training
 from benchmarks.views import views
 
@@ -24,6 +25,9 @@ ITEMS: dict[str, Callable[[bool], list[Row]]] = {
     "views": views,
     "training": training,
     "evaluation": evaluation,
+    "node-step": node_step,
+    "node-weights": node_weights,
+    "node-memory": node_memory,
     "node-evaluation": node_evaluation,
     "growth": growth,
     "memory": memory,

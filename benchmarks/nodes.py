@@ -1,0 +1,133 @@
+"""Node level: one exact GCA step, an epoch with weights, and memory by the number of nodes."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from functools import partial
+
+import torch
+from torch import Tensor, nn
+
+from augcl.data import NodeGraph, load_graph
+from augcl.errors import InputError
+from augcl.hardness import AffinityUncertainty
+from augcl.hardness.pair_weights import PairWeights
+from augcl.methods import GCA
+from augcl.objectives.node_info_nce import node_info_nce
+from augcl.training.node_estimator import NodeBatch
+from augcl.views.nodes import NodeView
+from benchmarks.data import data_dir
+from benchmarks.measure import NoData, Row, in_turns, seconds_text
+from benchmarks.measure import faster as faster_than
+from benchmarks.textbook import gca
+
+ACTIVATIONS = {"relu": nn.ReLU(), "rrelu": nn.LeakyReLU(11 / 48)}
+SIZES = (4000, 8000, 16000, 32000)
+
+
+def node_step(full: bool) -> list[Row]:
+    """Forward and backward of the exact loss, published widths, the same views on both sides."""
+    rows = []
+    for name in ("Amazon-Photo", "Amazon-Computers"):
+        step = Step(_graph(name), name)
+        apart = abs(float(step.ours() - step.textbook()))  # the first of each is slower
+        slow, fast = in_turns(step.textbook, step.ours, repeats=3 if full else 1)
+        note = f"loss apart by {apart:.0e}"
+        rows.append(faster_than(f"GCA step, {name}", slow, fast, 4, same=apart < 1e-4, note=note))
+    return rows
+
+
+def node_weights(full: bool) -> list[Row]:
+    """An AUGCL epoch with frozen weights against a GCA epoch, Amazon-Photo."""
+    step = Step(_graph("Amazon-Photo"), "Amazon-Photo")
+    with torch.no_grad():
+        z = step.model.network_(step.batch.views.clean)
+        u, v = (step.model.network_(view) for view in step.views)
+    blocks = torch.randperm(len(z), generator=step.generator).split(256)
+    hardness = AffinityUncertainty().fit([(u[b], v[b]) for b in blocks])
+    weights = PairWeights.of(hardness, z)
+    plain, weighted = in_turns(step.epoch, partial(step.epoch, weights), repeats=3 if full else 2)
+    return [
+        Row(
+            what="AUGCL epoch with frozen weights against a GCA epoch, Amazon-Photo",
+            textbook=f"GCA {seconds_text(plain)}",
+            ours=seconds_text(weighted),
+            ratio=f"{weighted / plain:.2f}×",
+            target="≤ 1.5×",
+            ok=weighted <= 1.5 * plain,
+        )
+    ]
+
+
+def node_memory(full: bool) -> list[Row]:
+    """Peak memory of a process that does one exact step on a random graph, above its start."""
+    command = [sys.executable, "-m", "benchmarks.node_memory"]
+    peaks = [
+        float(subprocess.run([*command, str(n)], stdout=subprocess.PIPE, check=True).stdout)
+        for n in SIZES
+    ]
+    growth = (peaks[-1] - peaks[-2]) / (peaks[-2] - peaks[-3])
+    return [
+        Row(
+            what=f"peak memory of a step, {', '.join(map(str, SIZES))} nodes",
+            ours=", ".join(f"{peak:.2f}" for peak in peaks) + " GB",
+            ratio=f"last doubling {growth:.1f}× the one before",
+            target="< 2.5 GB, linear",
+            ok=peaks[-1] < 2.5 and growth < 2.5,
+        )
+    ]
+
+
+class Step:
+    """The same network, views and loss in our way and in the textbook's."""
+
+    def __init__(self, graph: NodeGraph, preset: str) -> None:
+        self.model = GCA(preset=preset, epochs=0, progress=False).fit(graph)
+        self.generator = torch.Generator().manual_seed(0)
+        (self.batch,) = self.model._batches(self.model._read(graph), self.generator)
+        assert isinstance(self.batch, NodeBatch)
+        self.views = list(self.model._two_views(self.batch.views, self.generator))
+        network = self.model.network_
+        activation = ACTIVATIONS[self.model._setting("activation")]
+        self.encoder = gca.Encoder(graph.num_features, network.encoder.out_features, activation)
+        for layer in ("first", "second"):
+            theirs, mine = getattr(self.encoder, layer), getattr(network.encoder, layer)
+            theirs.lin.weight.data.copy_(mine.weight.data)
+            theirs.bias.data.copy_(mine.bias.data)
+        self.dense = [view.x() for view in self.views]
+
+    def textbook(self) -> Tensor:
+        """Loss and gradients with PyG and dense matrices."""
+        head, tau = self.model.network_.projector, self.model._setting("tau")
+        u, v = (
+            head(self.encoder(x, view.edge_index))
+            for x, view in zip(self.dense, self.views, strict=True)
+        )
+        value = gca.loss(u, v, tau)
+        value.backward()
+        return value.detach()
+
+    def ours(self, weights: PairWeights | None = None) -> Tensor:
+        """Loss and gradients with sparse products and tiles."""
+        return self._ours(self.views, weights)
+
+    def epoch(self, weights: PairWeights | None = None) -> Tensor:
+        """A whole training step: new views, loss and gradients."""
+        return self._ours(list(self.model._two_views(self.batch.views, self.generator)), weights)
+
+    def _ours(self, views: list[NodeView], weights: PairWeights | None) -> Tensor:
+        u, v = (self.model.network_(view) for view in views)
+        value = node_info_nce(u, v, tau=self.model._setting("tau"), weights=weights)
+        value.backward()
+        return value.detach()
+
+
+def _graph(name: str) -> NodeGraph:
+    for place in (data_dir(), data_dir().parent):
+        if (place / "npz").is_dir() or any(place.glob("amazon_electronics_*.npz")):
+            try:
+                return load_graph(name, data_dir=place)
+            except InputError:
+                continue
+    raise NoData(name)
