@@ -19,6 +19,7 @@ from augcl.hardness.pair_weights import PairWeights
 from augcl.methods.node_presets import get_preset
 from augcl.methods.recipes import get_recipe
 from augcl.objectives.node_info_nce import node_info_nce
+from augcl.ops.negative_mass import LEAST_TAU
 from augcl.training.estimator import whole_number
 from augcl.training.loop import Metrics
 from augcl.training.node_estimator import NodeBatch, NodeEstimator
@@ -155,8 +156,10 @@ class GRACE(NodeEstimator):
             if len(rates) != 2 or not all(0 <= rate < 1 for rate in rates):
                 raise InputError(f"{name} is {rates!r}: give two shares from 0 to below 1")
         tau = self._setting("tau")
-        if not 0.02 <= tau < math.inf:
-            raise InputError(f"tau is {tau!r}: the temperature must be 0.02 or more, and finite")
+        if not LEAST_TAU <= tau < math.inf:
+            raise InputError(
+                f"tau is {tau!r}: the temperature must be {LEAST_TAU} or more, and finite"
+            )
         epochs = self._setting("epochs")
         if self.warmup is not None and not 0 <= self.warmup <= epochs:
             raise InputError(f"warmup is {self.warmup}: it must lie between 0 and {epochs}")

@@ -12,6 +12,7 @@ from augcl.hardness.base import Hardness, Uniform
 from augcl.hardness.pair_weights import PairWeights
 from augcl.objectives.node_info_nce import node_info_nce
 from augcl.ops.cosine import cosine
+from augcl.ops.negative_mass import LEAST_TAU
 
 MASKED = -1e30
 """The logit of what is no negative: its exponential is 0, and it is finite, so gradients are."""
@@ -43,7 +44,8 @@ def info_nce(
         Average over both directions: each view is the anchor once.
     intra : bool
         The other anchors of the same view are negatives too, with the same weights (GRACE). In
-        both directions, and with no hardness or `PairWeights`, this takes memory linear in N.
+        both directions, with no hardness or `PairWeights` and τ ≥ 0.02, this takes memory linear
+        in N.
 
     Returns
     -------
@@ -66,7 +68,7 @@ def info_nce(
     hardness = Uniform() if hardness is None else hardness
     if not isinstance(hardness, Hardness):
         raise InputError(f"hardness is {hardness!r}: give an object such as AffinityUncertainty()")
-    if symmetric and intra and type(hardness) in (Uniform, PairWeights):
+    if symmetric and intra and tau >= LEAST_TAU and type(hardness) in (Uniform, PairWeights):
         return node_info_nce(
             _wide(anchors),
             _wide(candidates),

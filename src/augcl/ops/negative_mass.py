@@ -12,6 +12,7 @@ arithmetic and saves all of the memory.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple, Protocol
@@ -22,6 +23,9 @@ from torch.autograd.function import once_differentiable
 
 TILE = 512
 """Rows and columns at a time: a tile of float32 is 1 MB, which stays in the cache."""
+
+LEAST_TAU = 0.02
+"""e^{1/τ} is then 5e21, and its sum over all nodes far from float32's largest number."""
 
 
 class BlockWeights(Protocol):
@@ -41,7 +45,7 @@ class _Part(NamedTuple):
 def negative_mass(
     z: Tensor, tau: float, *, weights: BlockWeights | None = None, tile: int = TILE
 ) -> Tensor:
-    """(2N,) masses of unit rows z (2N, d), times exp(−1/τ) so that no exponential overflows.
+    """(2N,) masses of unit rows z (2N, d), times exp(−1/τ); τ must be 0.02 or more.
 
     >>> z = torch.tensor([[1.0, 0.0], [0.0, 1.0]]).repeat(2, 1)  # two nodes, two equal views
     >>> negative_mass(z, tau=1.0)  # two negatives each, all at cosine 0: 2/e
@@ -72,9 +76,7 @@ def sampled_mass(
 
 class _Mass(torch.autograd.Function):
     @staticmethod
-    def forward(
-        ctx: Any, z: Tensor, tau: float, weights: BlockWeights | None, tile: int
-    ) -> Tensor:
+    def forward(ctx: Any, z: Tensor, tau: float, weights: BlockWeights | None, tile: int) -> Tensor:
         ctx.save_for_backward(z)
         ctx.rest = tau, weights, tile
 
@@ -91,21 +93,23 @@ class _Mass(torch.autograd.Function):
                     mass[b.place] += (weights.block(b.nodes, a.nodes) * e.t()).sum(1)
             return mass
 
-        return _sum_over_tiles(z, tau, tile, add_up)
+        return _sum_over_tiles(z, tau, tile, add_up).mul_(math.exp(-1 / tau))
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
         (z,) = ctx.saved_tensors
         tau, weights, tile = ctx.rest
-        grad = grad / tau
+        grad = grad * (math.exp(-1 / tau) / tau)
 
         def pull(tiles: Tiles) -> Tensor:
             d_z = torch.zeros_like(z)
+            memory = z.new_empty(tile * tile)
             for a, b, e in tiles:
                 for_rows, for_columns = grad[a.place, None], grad[b.place]
                 if weights is None:
-                    d_s = e.mul_(for_rows + for_columns)
+                    both = memory[: e.numel()].view(e.shape)
+                    d_s = e.mul_(torch.add(for_rows, for_columns, out=both))
                 else:
                     both = weights.block(a.nodes, b.nodes).mul_(for_rows)
                     both += weights.block(b.nodes, a.nodes).t() * for_columns
@@ -154,10 +158,11 @@ def _tiles(z: Tensor, tau: float, pairs: Sequence[tuple[_Part, _Part]]) -> Tiles
     """
     size = max(len(z[part.place]) for pair in pairs for part in pair)
     memory = z.new_empty(size * size)
+    scaled = z / tau
     for a, b in pairs:
-        rows, columns = z[a.place], z[b.place]
+        rows, columns = scaled[a.place], z[b.place]
         e = memory[: len(rows) * len(columns)].view(len(rows), len(columns))
-        torch.mm(rows, columns.t(), out=e).sub_(1).mul_(1 / tau).exp_()
+        torch.mm(rows, columns.t(), out=e).exp_()
         if a.nodes == b.nodes:
             e.fill_diagonal_(0)
         yield a, b, e
