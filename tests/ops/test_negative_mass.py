@@ -161,7 +161,7 @@ def test_the_mean_over_all_samples_is_everything(nodes, weighted):
             for columns in itertools.combinations(range(nodes), size)
         ]
         means = (torch.stack(parts).mean(0) for parts in zip(*samples, strict=True))
-        assert all(map(close, means, expected))
+        assert all(close(a, b, 1e-6) for a, b in zip(means, expected, strict=True))
 
 
 # Rows that cosines can make
