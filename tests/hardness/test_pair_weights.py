@@ -1,0 +1,72 @@
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from augcl.hardness import AffinityUncertainty, Hardness, Uniform
+from augcl.hardness.pair_weights import PairWeights
+
+ALL = slice(None)
+
+
+class Given(Hardness):
+    """Log-weights as they stand in a matrix; the first embedding column is the row number."""
+
+    def __init__(self, log_w):
+        self.log_w = log_w
+
+    def log_weights(self, anchors, candidates, affinity):
+        return self.log_w[anchors[:, 0].long()]
+
+
+def stored(log_w):
+    numbers = torch.arange(len(log_w), dtype=torch.float32)[:, None]
+    return PairWeights.of(Given(log_w), numbers, rows=3)
+
+
+@given(st.lists(st.floats(-30, 10), min_size=16, max_size=16))
+def test_what_is_read_back_is_close_and_the_largest_exact(values):
+    log_w = torch.tensor(values).reshape(4, 4)
+    w, found = log_w.exp(), stored(log_w).block(ALL, ALL)
+    largest = w.amax(1, keepdim=True)
+    near = w > 0.01 * largest
+    assert bool(((found - w).abs() <= 0.03 * w)[near].all())
+    assert bool(((found - w).abs() <= 0.001 * largest)[~near].all())
+    assert torch.allclose(found.amax(1, keepdim=True), largest, rtol=1e-4)
+
+
+def test_a_block_is_a_part_of_the_whole():
+    weights = stored(torch.randn(10, 10, generator=torch.Generator().manual_seed(0)))
+    whole = weights.block(ALL, ALL)
+    assert torch.equal(weights.block(slice(2, 5), slice(4, 9)), whole[2:5, 4:9])
+    some = torch.tensor([7, 0, 3])
+    assert torch.equal(weights.block(slice(1, 4), some), whole[1:4][:, some])
+
+
+def test_a_pair_takes_a_byte():
+    assert stored(torch.zeros(6, 6)).codes.dtype == torch.uint8
+
+
+def test_uniform_weights_are_one():
+    weights = PairWeights.of(Uniform(), torch.eye(4))
+    assert torch.allclose(weights.block(ALL, ALL), torch.ones(4, 4))
+
+
+def test_it_tells_the_weights_of_true_and_false_negatives():
+    log_w = torch.randn(9, 9, generator=torch.Generator().manual_seed(0))
+    weights, labels = stored(log_w), torch.arange(9) % 3
+    found = weights.describe(labels, rows=4)
+    w = weights.block(ALL, ALL)
+    same, others = labels[:, None] == labels, ~torch.eye(9, dtype=torch.bool)
+    assert found["weight_mean"] == pytest.approx(float(w[others].mean()))
+    assert found["weight_std"] == pytest.approx(float(w[others].std(correction=0)), rel=1e-4)
+    assert found["weight_false_negatives"] == pytest.approx(float(w[same & others].mean()))
+    assert found["weight_true_negatives"] == pytest.approx(float(w[~same].mean()))
+
+
+def test_affinity_uncertainty_gives_rows_of_mean_one():
+    generator = torch.Generator().manual_seed(0)
+    z = torch.randn(40, 6, generator=generator)
+    hardness = AffinityUncertainty(passes=2).fit([(z, z + 0.1)])
+    rows = PairWeights.of(hardness, z).block(ALL, ALL).mean(1)
+    assert torch.allclose(rows, torch.ones(40), atol=0.02)

@@ -1,0 +1,48 @@
+import networkx as nx
+import pytest
+import torch
+
+from augcl.ops.centrality import degree, eigenvector, lazy_walk, pagerank
+from augcl.ops.csr import Adjacency
+
+
+def adjacency(graph):
+    pairs = torch.tensor(list(graph.edges())).t()
+    both = torch.cat([pairs, pairs.flip(0)], dim=1)
+    return Adjacency.from_edges(both, len(graph))
+
+
+KARATE = nx.karate_club_graph()
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs"),
+    [
+        (degree, dict(KARATE.degree())),
+        (pagerank, {n: 34 * p for n, p in nx.pagerank(KARATE, weight=None, tol=1e-10).items()}),
+        (eigenvector, nx.eigenvector_centrality(KARATE, max_iter=1000, tol=1e-10)),
+    ],
+)
+def test_they_are_those_of_networkx(ours, theirs):
+    expected = torch.tensor([float(theirs[n]) for n in range(34)])
+    assert torch.allclose(ours(adjacency(KARATE)), expected, atol=2e-4)
+
+
+def test_the_walk_without_restart_tends_to_the_degree():
+    edges = adjacency(KARATE)
+    assert torch.allclose(lazy_walk(edges), degree(edges) / degree(edges).mean(), atol=1e-4)
+
+
+def test_an_eigenvector_of_a_graph_in_pieces_lives_on_the_densest():
+    pieces = nx.disjoint_union(nx.complete_graph(6), nx.path_graph(4))
+    pieces.add_node(10)
+    found = eigenvector(adjacency(pieces))
+    assert torch.allclose(found[:6], torch.full((6,), 6**-0.5), atol=1e-4)
+    assert found[6:].abs().max() < 1e-3
+
+
+def test_an_isolated_node_fades_without_restart_and_stays_with_it():
+    pieces = nx.path_graph(3)
+    pieces.add_node(3)
+    assert lazy_walk(adjacency(pieces), 10)[3] == pytest.approx(0.15**10)
+    assert pagerank(adjacency(pieces))[3] > 0.1

@@ -1,0 +1,79 @@
+import math
+
+import pytest
+import torch
+
+from augcl.data import NodeGraph
+from augcl.views.adaptive import CENTRALITIES, drop_probability, importance
+from augcl.views.nodes import NodeViews
+
+# A star around node 0 with one more edge, and node 5 alone.
+PAIRS = torch.tensor([[0, 0, 0, 3], [1, 2, 3, 4]])
+X = torch.tensor([[1, 0, 0.0], [1, 2, 0], [0, 2, 0], [0, 0, 0], [1, 0, 0], [5, 0, 0]])
+
+
+def star(x=X):
+    return NodeViews(NodeGraph.from_arrays(pairs=PAIRS, num_nodes=6, x=x))
+
+
+def slowly(values, rate):
+    """METHODS' formula, one value after the other."""
+    mean = sum(values) / len(values)
+    return [min((max(values) - s) / (max(values) - mean) * rate, 0.7) for s in values]
+
+
+def test_an_edge_counts_by_the_node_that_it_points_to():
+    views = star()
+    degree = {0: 3, 1: 1, 2: 1, 3: 2, 4: 1}
+    expected = [math.log(degree[int(v)]) for v in views.edge_index[1]]
+    found = importance(views, "degree").edges
+    assert found.tolist() == pytest.approx(expected)
+    rates = drop_probability(found, 0.3).tolist()
+    assert rates == pytest.approx(slowly(expected, 0.3))
+
+
+def test_in_the_paper_it_counts_by_both_ends():
+    found = importance(star(), "degree", recipe="paper").edges
+    assert torch.equal(found.sort().values[::2], found.sort().values[1::2])  # both directions alike
+
+
+def test_a_column_counts_by_the_nodes_that_have_it():
+    found = importance(star(), "degree").columns
+    assert found[:2].exp().tolist() == pytest.approx([3 + 1 + 1 + 0, 1 + 1])
+    assert found[2] == -math.inf
+
+
+def test_signed_features_count_by_their_size():
+    found = importance(
+        star(torch.tensor([[1.0, -2], [0, 3], [0, 0], [0, 0], [0, 0], [0, 0]])), "degree"
+    )
+    assert found.columns.exp().tolist() == pytest.approx([3, 2 * 3 + 3 * 1])
+
+
+def test_an_empty_column_spoils_nothing_but_in_the_released_code():
+    found = importance(star(), "degree").columns
+    rates = drop_probability(found, 0.2).tolist()
+    assert rates[:2] == pytest.approx(slowly(found[:2].tolist(), 0.2))
+    assert rates[2] == pytest.approx(0.7)
+    spoiled = drop_probability(found, 0.2, recipe="authors").tolist()
+    assert spoiled == pytest.approx([0.7] * 3)
+
+
+def test_all_alike_are_dropped_at_the_plain_rate():
+    assert drop_probability(torch.zeros(4), 0.3).tolist() == pytest.approx([0.3] * 4)
+    assert drop_probability(torch.full((3,), -math.inf), 0.3).tolist() == pytest.approx([0.3] * 3)
+
+
+def test_the_mean_is_the_rate_where_nothing_is_capped():
+    spread = torch.linspace(0, 1, 50)
+    assert drop_probability(spread, 0.2).mean() == pytest.approx(0.2)
+    assert drop_probability(spread, 0.6).max() == pytest.approx(0.7)
+
+
+@pytest.mark.parametrize("recipe", ["default", "authors", "paper"])
+@pytest.mark.parametrize("centrality", CENTRALITIES)
+def test_probabilities_are_probabilities(centrality, recipe):
+    matter = importance(star(), centrality, recipe=recipe)
+    for part in matter:
+        rates = drop_probability(part, 0.4, recipe=recipe)
+        assert bool(((rates >= 0) & (rates <= 0.7 + 1e-6)).all())
