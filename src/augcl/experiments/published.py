@@ -26,3 +26,13 @@ def graph_accuracy(method: str, dataset: str) -> tuple[float, float] | None:
     """
     found = paper()["graph_classification"][method].get(ALIASES.get(dataset, dataset))
     return None if found is None else (found[0], found[1])
+
+
+def node_accuracy(method: str, dataset: str) -> tuple[float, float] | None:
+    """Published accuracy of node embeddings in percent, mean and standard deviation.
+
+    >>> node_accuracy("GCA", "Amazon-Photo")
+    (91.99, 0.39)
+    """
+    found = paper()["node_classification"].get(method, {}).get(dataset)
+    return None if found is None else (found[0], found[1])

@@ -17,6 +17,7 @@ from augcl.experiments.graph_classification import TABLE
 from augcl.experiments.published import graph_accuracy
 from augcl.files import write_text
 from augcl.report.markdown import percent, table
+from augcl.report.node_results import node_section
 
 DATASETS = ("MUTAG", "PROTEINS", "IMDB-BINARY", "NCI1", "DD", "REDDIT-BINARY", "COLLAB")
 LABELS = {
@@ -226,7 +227,8 @@ def render(folder: Path) -> str:
     """The page for the result files in `folder` and the findings written beside them."""
     findings = folder / "FINDINGS.md"
     text = findings.read_text(encoding="utf-8") if findings.exists() else ""
-    return page(Results(folder), text)
+    nodes = node_section(folder)
+    return page(Results(folder), text) + (f"\n{nodes}\n" if nodes else "")
 
 
 def main() -> None:
