@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from augcl.data import GraphSet
+from augcl.data import GraphSet, NodeGraph
 
 
 def cosines(a: Tensor, b: Tensor) -> list[list[float]]:
@@ -178,4 +178,21 @@ def random_graphs(sizes: list[int], density: float, seed: int) -> GraphSet:
         graph_of_node=torch.repeat_interleave(torch.tensor(sizes)),
         num_graphs=len(sizes),
         x=torch.from_numpy(rng.normal(size=(start, 3))),
+    )
+
+
+def communities(nodes: int = 90, *, labels: bool = True, seed: int = 0) -> NodeGraph:
+    """Three groups with many edges inside and few between; noisy words tell the group, too."""
+    generator = torch.Generator().manual_seed(seed)
+    y = torch.arange(nodes) % 3
+    chance = torch.where(y[:, None] == y, 0.25, 0.02)
+    linked = torch.rand(nodes, nodes, generator=generator) < chance
+    words = torch.arange(24) % 3
+    has = torch.rand(nodes, 24, generator=generator) < torch.where(y[:, None] == words, 0.4, 0.15)
+    return NodeGraph.from_arrays(
+        pairs=linked.triu(1).nonzero().t(),
+        num_nodes=nodes,
+        x=has.float(),
+        y=y if labels else None,
+        name="communities",
     )

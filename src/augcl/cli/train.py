@@ -74,7 +74,7 @@ def train(
     ] = None,
     candidates: Annotated[
         int | None,
-        typer.Option(min=1, help="Nodes: so many random negatives in a step instead of all."),
+        typer.Option(min=2, help="Nodes: so many random negatives in a step instead of all."),
     ] = None,
     lr: Annotated[float | None, typer.Option(min=1e-9, help="Learning rate.")] = None,
     tau: Annotated[

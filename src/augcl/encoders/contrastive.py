@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 from torch import Tensor, nn
 
@@ -62,3 +64,22 @@ def pool(nodes: Tensor, node_ptr: Tensor, pooling: str) -> Tensor:
         )
     total = segment_sum(nodes, node_ptr)
     return total if pooling == "sum" else total / node_ptr.diff()[:, None]
+
+
+@torch.no_grad()
+def output_width(encoder: nn.Module, features: int) -> int:
+    """The width of a node embedding, found by asking the encoder for one."""
+    if isinstance(encoder, GIN):
+        return encoder.out_features
+    was_training = encoder.training
+    encoder.eval()
+    device = next((p.device for p in encoder.parameters()), torch.device("cpu"))
+    edges = torch.tensor([[0, 1], [1, 0]], device=device)
+    try:
+        nodes: Any = encoder(torch.ones(2, features, device=device), edges)
+    except RuntimeError as error:
+        raise InputError(
+            f"encoder {type(encoder).__name__} cannot read nodes with {features} features: {error}"
+        ) from error
+    encoder.train(was_training)
+    return pool(nodes, torch.tensor([0, 2], device=device), "sum").shape[1]

@@ -12,7 +12,8 @@ class WeightSums:
     """Running sums over the weights of negatives, for their spread.
 
     With labels also the mean weight of true negatives (another class) and of false ones (the same
-    class). Labels are only looked at, never used for training.
+    class); a node of unknown class (−1) is neither. Labels are only looked at, never used for
+    training.
     """
 
     def __init__(self) -> None:
@@ -30,13 +31,16 @@ class WeightSums:
             self._add(name, values.sum(dtype=torch.float64) - of_positives.sum(dtype=torch.float64))
         if labels is None or len(labels) != w.shape[1]:
             return
-        same = (labels[first : first + len(w), None] == labels).to(w.dtype)
-        false_count = same.sum(dtype=torch.float64) - len(own)
-        false_total = (w * same).sum(dtype=torch.float64) - own.sum(dtype=torch.float64)
-        self._add("false_count", false_count)
-        self._add("false_total", false_total)
-        self._add("true_count", w.numel() - len(own) - false_count)
-        self._add("true_total", (w * (1 - same)).sum(dtype=torch.float64))
+        of_rows = labels[first : first + len(w), None]
+        known = (of_rows >= 0) & (labels >= 0)
+        for name, pairs in (
+            ("false", known & (of_rows == labels)),
+            ("true", known & (of_rows != labels)),
+        ):
+            own_pairs = pairs.diagonal(first)
+            total = (w * pairs).sum(dtype=torch.float64)
+            self._add(f"{name}_count", pairs.sum(dtype=torch.float64) - own_pairs.sum())
+            self._add(f"{name}_total", total - (own * own_pairs).sum(dtype=torch.float64))
 
     def read(self) -> dict[str, float]:
         """Statistics of the off-diagonal weights since the last reading."""

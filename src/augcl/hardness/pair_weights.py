@@ -16,7 +16,7 @@ class PairWeights(Hardness):
     """w_ij = (k_ij · r_i)⁴ with a byte k_ij: N² bytes for N nodes, and never N² floats.
 
     The fourth root keeps small weights apart from each other and from 0 while the largest of the
-    row is exact: a weight of a hundredth of it is right to 2 %.
+    row is exact: a weight of a hundredth of it is right to 2.5 %.
 
     Parameters
     ----------

@@ -7,10 +7,12 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 import torch
 from sklearn.base import clone
 from torch import Tensor, nn
 
+from augcl.encoders.contrastive import output_width
 from augcl.encoders.gcn import ACTIVATIONS, GCN, NodeNetwork
 from augcl.encoders.heads import glorot_linear
 from augcl.errors import InputError, one_of
@@ -43,7 +45,7 @@ class GRACE(NodeEstimator):
     warmup : int, optional
         Epochs before the hardness is fitted; if None half of all, but 400 at most.
     width : int, optional
-        Of an embedding; the hidden layer of the encoder is twice as wide.
+        Of an embedding by `GCN`; its hidden layer is twice as wide.
     projection : int, optional
         Hidden width of the projector.
     activation : {"relu", "prelu", "rrelu"}, optional
@@ -147,13 +149,14 @@ class GRACE(NodeEstimator):
         recipe = get_recipe(self.recipe)
         one_of(self._setting("activation"), ACTIVATIONS, "activation")
         one_of(self.weights, ("frozen", "live"), "kind of weights")
-        for name in ("width", "projection", "sample", "weights_every"):
+        for name in ("width", "projection", "weights_every"):
             whole_number(name, self._setting(name), least=1)
-        if self.candidates is not None:
-            whole_number("candidates", self.candidates, least=1)
+        whole_number("sample", self.sample, least=2)
+        if self.candidates is not None:  # of one alone, its own node would have no negative
+            whole_number("candidates", self.candidates, least=2)
         for name in ("edge_drop", "feature_drop"):
             rates = self._setting(name)
-            if len(rates) != 2 or not all(0 <= rate < 1 for rate in rates):
+            if len(np.shape(rates)) != 1 or len(rates) != 2 or not all(0 <= r < 1 for r in rates):
                 raise InputError(f"{name} is {rates!r}: give two shares from 0 to below 1")
         tau = self._setting("tau")
         if not LEAST_TAU <= tau < math.inf:
@@ -161,8 +164,10 @@ class GRACE(NodeEstimator):
                 f"tau is {tau!r}: the temperature must be {LEAST_TAU} or more, and finite"
             )
         epochs = self._setting("epochs")
-        if self.warmup is not None and not 0 <= self.warmup <= epochs:
-            raise InputError(f"warmup is {self.warmup}: it must lie between 0 and {epochs}")
+        if self.warmup is not None:
+            whole_number("warmup", self.warmup, least=0)
+            if self.warmup > epochs:
+                raise InputError(f"warmup is {self.warmup}: it must lie between 0 and {epochs}")
         self._warmup = min(400, epochs // 2) if self.warmup is None else self.warmup
         if isinstance(self.hardness, Hardness):
             self.hardness_: Hardness = clone(self.hardness)
@@ -174,15 +179,18 @@ class GRACE(NodeEstimator):
         self._weight_facts: Metrics = {}
 
     def _build(self, features: int, generator: torch.Generator) -> NodeNetwork:
-        width = self._setting("width")
         encoder = copy.deepcopy(self.encoder)
         if encoder is None:
             encoder = GCN(
                 features,
-                width=width,
+                width=self._setting("width"),
                 activation=self._setting("activation"),
                 generator=generator,
             )
+        if isinstance(encoder, GCN):
+            width = encoder.out_features
+        else:
+            width = output_width(encoder, features)
         projection = self._setting("projection")
         head = nn.Sequential(
             glorot_linear(width, projection, generator),

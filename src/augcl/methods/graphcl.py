@@ -5,14 +5,13 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Iterator
-from typing import Any
 
 import torch
 from sklearn.base import clone
 from torch import Tensor, nn
 
 from augcl.data.graph import GraphSet
-from augcl.encoders import GIN, ContrastiveNetwork, inputs, pool, projector
+from augcl.encoders import GIN, ContrastiveNetwork, inputs, output_width, projector
 from augcl.errors import InputError, one_of
 from augcl.hardness import Hardness, Uniform, named_hardness
 from augcl.hardness.monitor import Monitor
@@ -146,7 +145,7 @@ class GraphCL(GraphEstimator):
         encoder = copy.deepcopy(self.encoder)
         if encoder is None:
             encoder = GIN(features, width=self.width, layers=self.layers, generator=generator)
-        head = projector(_output_width(encoder, features), generator)
+        head = projector(output_width(encoder, features), generator)
         return ContrastiveNetwork(encoder, head, pooling=self.pooling)
 
     def _views(self, batch: GraphSet, generator: torch.Generator) -> tuple[GraphSet, GraphSet]:
@@ -208,22 +207,3 @@ class EmbeddedBatches:
 
     def __iter__(self) -> Iterator[tuple[Tensor, Tensor]]:
         return (self._pair(batch) for batch in self.batches if len(batch) > 1)
-
-
-@torch.no_grad()
-def _output_width(encoder: nn.Module, features: int) -> int:
-    """The width of a node embedding, found by asking the encoder for one."""
-    if isinstance(encoder, GIN):
-        return encoder.out_features
-    was_training = encoder.training
-    encoder.eval()
-    device = next((p.device for p in encoder.parameters()), torch.device("cpu"))
-    edges = torch.tensor([[0, 1], [1, 0]], device=device)
-    try:
-        nodes: Any = encoder(torch.ones(2, features, device=device), edges)
-    except RuntimeError as error:
-        raise InputError(
-            f"encoder {type(encoder).__name__} cannot read nodes with {features} features: {error}"
-        ) from error
-    encoder.train(was_training)
-    return pool(nodes, torch.tensor([0, 2], device=device), "sum").shape[1]

@@ -243,4 +243,6 @@ def plain_settings(value: Any) -> Any:
     if isinstance(value, BaseEstimator):
         params = {k: plain_settings(v) for k, v in value.get_params(deep=False).items()}
         return {"class": type(value).__name__, "params": params}
+    if isinstance(value, tuple | list):  # JSON knows lists only
+        return [plain_settings(entry) for entry in value]
     return value.item() if isinstance(value, np.generic) else value

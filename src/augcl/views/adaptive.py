@@ -38,11 +38,10 @@ def importance(views: NodeViews, centrality: str, *, recipe: str = "default") ->
     edges = views.clean.edges
     for_edges, for_columns = _centrality(edges, centrality, recipe)
     source, target = views.edge_index
-    log_edges = for_edges.log()
-    of_edges = log_edges[target]
+    of_edges = for_edges[target]
     if recipe == "paper":
-        of_edges = (log_edges[source] + of_edges) / 2
-    return Importance(of_edges, _column_mass(views.features, for_columns).log())
+        of_edges = (for_edges[source] + of_edges) / 2
+    return Importance(of_edges.log(), _column_mass(views.features, for_columns).log())
 
 
 def _centrality(edges: Adjacency, name: str, recipe: str) -> tuple[Tensor, Tensor]:
@@ -82,6 +81,8 @@ def drop_probability(log_importance: Tensor, rate: float, *, recipe: str = "defa
     finite = torch.isfinite(log_importance)
     if recipe == "authors" and not bool(finite.all()):
         return torch.full_like(log_importance, MOST)
+    if rate == 0:  # also of empty columns: ∞ · 0 is no probability
+        return torch.zeros_like(log_importance)
     known = log_importance[finite]
     if not len(known):
         return torch.full_like(log_importance, min(rate, MOST))
