@@ -99,10 +99,12 @@ def _figures(metrics: Metrics, run: Path) -> list[Figure]:
         )
         gap = _curves(metrics, _class_gap, "true − false")
         figures.append(Figure("Do the weights know the classes?", text, gap))
-    Z, y = read_embeddings(run / "embeddings.npz")
+    stored = read_embeddings(run / "embeddings.npz")
+    Z, y = stored.Z, stored.y
+    noun = "node" if stored.level == "node" else "graph"
     text = "First two principal components of the embeddings of seed 0"
     text += "." if y is None else ", coloured by class."
-    figures.append(Figure("Embeddings", text, _scatter(Z, y)))
+    figures.append(Figure("Embeddings", text, _scatter(Z, y, noun)))
     if figures:  # the first drawing carries the library, so that the page needs no network
         first = figures[0]
         from plotly.offline import get_plotlyjs
@@ -139,7 +141,7 @@ def _curves(
     return _html(figure)
 
 
-def _scatter(Z: Any, y: Any) -> str:
+def _scatter(Z: Any, y: Any, noun: str) -> str:
     centred = np.asarray(Z, dtype=np.float64)
     centred = centred - centred.mean(0)
     _, _, axes = np.linalg.svd(centred, full_matrices=False)
@@ -150,14 +152,14 @@ def _scatter(Z: Any, y: Any) -> str:
     for label in classes:
         rows = slice(None) if label is None else y == label
         second = plane[rows, 1] if plane.shape[1] > 1 else np.zeros(len(plane[rows]))
-        name = "graphs" if label is None else f"class {label}"
+        name = f"{noun}s" if label is None else f"class {label}"
         figure.add_scatter(
             x=plane[rows, 0],
             y=second,
             mode="markers",
             name=name,
             marker={"size": 6, "opacity": 0.7},
-            text=[f"graph {i}" for i in numbers[rows]],
+            text=[f"{noun} {i}" for i in numbers[rows]],
         )
     figure.update_layout(xaxis_title="component 1", yaxis_title="component 2")
     return _html(figure)

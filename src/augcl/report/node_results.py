@@ -22,8 +22,8 @@ TEXT = """\
 A run is one training with the published settings of the data set, judged on 20 random splits of
 10 / 10 / 80 % by softmax regression (`linear-10-10-80`; rows with *liblinear* by GRACE's own
 protocol); shown is mean ± standard deviation over all splits of all runs, in parentheses the number
-of trainings. *Difference*: to the same method without weights at equal epochs; over two trainings or
-more with the 95 % interval of a paired t-test over trainings, of one training the plain number.
+of trainings. *Difference*: to the same method without weights at equal epochs; over two or more
+trainings with the 95 % interval of a paired t-test over them, of one training the plain number.
 *w*: weights of the negatives, and their mean over true negatives (another class) and false ones.
 *progcl*: ProGCL's settings in place of GCA's. *sampled*: 512 random nodes a step serve as negatives
 instead of all (an unbiased estimate of their mass). @N: N epochs instead of the published number.
