@@ -21,6 +21,8 @@ from augcl.data import GraphSet, NodeGraph, load_graph, load_graphs
 from augcl.data.catalogue import known_name
 from augcl.errors import InputError, one_of
 from augcl.evaluation import evaluate
+from augcl.evaluation.inputs import check_two_classes
+from augcl.evaluation.splits import random_parts
 from augcl.evaluation.svm import check_classes
 from augcl.hardness import Hardness, named_hardness
 from augcl.methods import METHODS
@@ -170,10 +172,15 @@ def check(
         make_fabric(device)
     if isinstance(data, GraphSet) and len(data) < 2:
         raise InputError(f"{spec.dataset} has one graph: contrasting needs two or more")
-    if judge and data.y is not None and isinstance(data, GraphSet):
-        classes, codes = data.y.cpu().unique(return_inverse=True)
+    if judge and data.y is not None:
+        known = data.y.cpu() if isinstance(data, GraphSet) else data.y[data.y >= 0].cpu()
+        classes, codes = known.unique(return_inverse=True)
         try:
-            check_classes(codes.numpy(), classes.tolist(), folds=10)
+            if isinstance(data, GraphSet):
+                check_classes(codes.numpy(), classes.tolist(), folds=10)
+            else:
+                check_two_classes(classes.tolist())
+                random_parts(len(known), seeds=[0])
         except InputError as error:
             raise InputError(
                 f"the embeddings of {spec.dataset} could not be judged: {error}; "

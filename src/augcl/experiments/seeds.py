@@ -141,8 +141,8 @@ def summarise(spec: Spec, records: list[dict[str, Any]]) -> dict[str, Any]:
 def _one_seed(spec: Spec, seed: int, place: Place, shared: bool) -> dict[str, Any]:
     if spec.level == "graph":
         one_thread()  # always, so that --jobs does not change the result
-    else:
-        share_threads(place.jobs if shared else 1)
+    elif shared:  # alone, it has the threads that the user gave it
+        share_threads(place.jobs)
     if shared:
         warnings.showwarning = print_warning
     folder = place.seed_folder(seed)
