@@ -63,4 +63,4 @@ class Judge:
             return torch.where(self.groups(affinity) == 1, EXCLUDED, nearness), None
         network = self.network.to(affinity.device)  # a loaded one lies on the CPU
         logits = network.blocked(*self.inputs(anchors, candidates, affinity))
-        return self.estimator.log_uncertainty(logits), logits[..., :2].argmax(-1)
+        return self.estimator.log_uncertainty(logits), (logits[..., 1] > logits[..., 0]).long()
