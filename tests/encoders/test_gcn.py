@@ -1,3 +1,4 @@
+import pytest
 import torch
 from torch import nn
 from torch_geometric.nn import GCNConv
@@ -5,6 +6,8 @@ from torch_geometric.nn import GCNConv
 from augcl.data import NodeGraph
 from augcl.data.sparse import compact
 from augcl.encoders.gcn import GCN, NodeNetwork
+from augcl.errors import InputError
+from augcl.ops.csr import SparseMatrix
 from augcl.views.nodes import NodeViews
 
 PAIRS = torch.tensor([[0, 1, 2], [1, 2, 3]])
@@ -51,3 +54,36 @@ def test_an_encoder_of_pyg_sees_the_masked_features():
     network = NodeNetwork(GCNConv(4, 3), nn.Identity())
     view = views(x).view(columns=columns)
     assert torch.allclose(network(view), network.encoder(x * columns, view.edge_index))
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_masking_columns_is_zeroing_them(sparse):
+    x = torch.zeros(5, 200)
+    x[torch.arange(5), torch.arange(5) * 30] = 1.0
+    columns = torch.arange(200) % 60 != 0
+    gcn = GCN(200, width=3, generator=seeded())
+    masked = views(compact(x)) if sparse else NodeViews(NodeGraph(x, views(x).edge_index))
+    assert isinstance(masked.features, SparseMatrix) == sparse
+    zeroed = NodeViews(NodeGraph(x * columns, masked.edge_index))
+    one, other = gcn(masked.view(columns=columns)), gcn(zeroed.clean)
+    assert torch.allclose(one, other, atol=1e-6)
+    gradients = (torch.autograd.grad(z.square().sum(), gcn.first.weight)[0] for z in (one, other))
+    assert torch.allclose(*gradients, atol=1e-6)
+    assert not torch.allclose(one, gcn(masked.clean), atol=1e-3)
+
+
+def test_rrelu_is_leaky_and_not_random():
+    gcn = GCN(4, activation="rrelu", generator=seeded())
+    assert gcn.activation(torch.tensor([-48.0, 2.0])).tolist() == pytest.approx([-11, 2])
+    view = views(torch.rand(5, 4, generator=seeded())).clean
+    assert gcn.train()(view).equal(gcn.eval()(view))
+
+
+def test_an_unknown_activation_is_told():
+    with pytest.raises(InputError, match="choose from relu, prelu, rrelu"):
+        GCN(4, activation="gelu")
+
+
+def test_weights_are_drawn_from_the_generator_alone():
+    one, again = (GCN(4, width=3, generator=seeded()) for _ in range(2))
+    assert all(a.equal(b) for a, b in zip(one.parameters(), again.parameters(), strict=True))

@@ -43,8 +43,24 @@ def test_a_block_is_a_part_of_the_whole():
     assert torch.equal(weights.block(slice(1, 4), some), whole[1:4][:, some])
 
 
-def test_a_pair_takes_a_byte():
-    assert stored(torch.zeros(6, 6)).codes.dtype == torch.uint8
+def test_a_pair_takes_a_byte_and_a_row_four_more():
+    weights = stored(torch.zeros(6, 6))
+    assert weights.codes.untyped_storage().nbytes() == 36
+    assert weights.root.untyped_storage().nbytes() == 24
+    assert {k for k, v in vars(weights).items() if isinstance(v, torch.Tensor)} == {"codes", "root"}
+
+
+def test_a_block_is_not_the_memory_of_the_weights():
+    weights = stored(torch.zeros(4, 4))
+    weights.block(ALL, ALL).zero_()
+    assert bool((weights.block(ALL, ALL) == 1).all())
+
+
+def test_weights_of_almost_nothing_are_nothing_and_have_a_finite_logarithm():
+    log_w = torch.tensor([[0.0, -1e4, -40.0], [-1e4, -1e4, -1e4], [1.0, 1.0, 1.0]])
+    weights = stored(log_w)
+    assert weights.block(ALL, ALL)[:2].tolist() == [[1, 0, 0], [0, 0, 0]]
+    assert weights.log_weights(None, None, None).isfinite().all()
 
 
 def test_uniform_weights_are_one():
@@ -70,3 +86,19 @@ def test_affinity_uncertainty_gives_rows_of_mean_one():
     hardness = AffinityUncertainty(passes=2).fit([(z, z + 0.1)])
     rows = PairWeights.of(hardness, z).block(ALL, ALL).mean(1)
     assert torch.allclose(rows, torch.ones(40), atol=0.02)
+
+
+def test_nodes_of_unknown_class_count_for_the_spread_alone():
+    log_w = torch.randn(9, 9, generator=torch.Generator().manual_seed(0))
+    weights, labels = stored(log_w), torch.tensor([0, 1, -1, 0, -1, 1, 1, -1, 0])
+    true, false = [], []
+    w = weights.block(ALL, ALL)
+    for i in range(9):
+        for j in range(9):
+            if i != j and labels[i] >= 0 and labels[j] >= 0:
+                (false if labels[i] == labels[j] else true).append(float(w[i, j]))
+    found = weights.describe(labels, rows=4)
+    assert found["weight_false_negatives"] == pytest.approx(sum(false) / len(false))
+    assert found["weight_true_negatives"] == pytest.approx(sum(true) / len(true))
+    assert found["weight_mean"] == pytest.approx(weights.describe(rows=4)["weight_mean"])
+    assert set(weights.describe(labels * 0 - 1)) == {"weight_mean", "weight_std", "near_one"}

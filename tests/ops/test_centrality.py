@@ -2,7 +2,7 @@ import networkx as nx
 import pytest
 import torch
 
-from augcl.ops.centrality import degree, eigenvector, lazy_walk, pagerank
+from augcl.ops.centrality import CENTRALITY, degree, eigenvector, lazy_walk, pagerank
 from augcl.ops.csr import Adjacency
 
 
@@ -13,19 +13,37 @@ def adjacency(graph):
 
 
 KARATE = nx.karate_club_graph()
+CONNECTED = [
+    KARATE,
+    nx.star_graph(6),  # bipartite: the adjacency alone has two leading eigenvalues
+    nx.cycle_graph(5),
+    nx.lollipop_graph(5, 4),
+    nx.path_graph(3),
+]
 
 
-@pytest.mark.parametrize(
-    ("ours", "theirs"),
-    [
-        (degree, dict(KARATE.degree())),
-        (pagerank, {n: 34 * p for n, p in nx.pagerank(KARATE, weight=None, tol=1e-10).items()}),
-        (eigenvector, nx.eigenvector_centrality(KARATE, max_iter=1000, tol=1e-10)),
-    ],
-)
-def test_they_are_those_of_networkx(ours, theirs):
-    expected = torch.tensor([float(theirs[n]) for n in range(34)])
-    assert torch.allclose(ours(adjacency(KARATE)), expected, atol=2e-4)
+def of_networkx(name, graph):
+    if name == "degree":
+        return dict(graph.degree())
+    if name == "pagerank":
+        shares = nx.pagerank(graph, weight=None, tol=1e-10, max_iter=1000)
+        return {node: len(graph) * share for node, share in shares.items()}
+    return nx.eigenvector_centrality_numpy(graph)
+
+
+@pytest.mark.parametrize("graph", CONNECTED, ids=len)
+@pytest.mark.parametrize("name", CENTRALITY)
+def test_they_are_those_of_networkx(name, graph):
+    theirs = of_networkx(name, graph)
+    expected = torch.tensor([float(theirs[n]) for n in range(len(graph))])
+    assert torch.allclose(CENTRALITY[name](adjacency(graph)), expected, atol=2e-4)
+
+
+@pytest.mark.parametrize("name", CENTRALITY)
+def test_a_graph_without_edges_has_finite_centralities(name):
+    found = CENTRALITY[name](Adjacency.from_edges(torch.empty(2, 0, dtype=torch.long), 4))
+    assert found.isfinite().all()
+    assert len(found.unique()) == 1
 
 
 def test_the_walk_without_restart_tends_to_the_degree():

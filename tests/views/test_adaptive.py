@@ -4,7 +4,9 @@ import pytest
 import torch
 
 from augcl.data import NodeGraph
-from augcl.views.adaptive import CENTRALITIES, drop_probability, importance
+from augcl.data.sparse import compact
+from augcl.ops.csr import SparseMatrix
+from augcl.views.adaptive import CENTRALITIES, MOST, drop_probability, importance
 from augcl.views.nodes import NodeViews
 
 # A star around node 0 with one more edge, and node 5 alone.
@@ -33,7 +35,11 @@ def test_an_edge_counts_by_the_node_that_it_points_to():
 
 
 def test_in_the_paper_it_counts_by_both_ends():
-    found = importance(star(), "degree", recipe="paper").edges
+    views = star()
+    degree = {0: 3, 1: 1, 2: 1, 3: 2, 4: 1}
+    expected = [math.log((degree[u] + degree[v]) / 2) for u, v in views.edge_index.t().tolist()]
+    found = importance(views, "degree", recipe="paper").edges
+    assert found.tolist() == pytest.approx(expected)
     assert torch.equal(found.sort().values[::2], found.sort().values[1::2])  # both directions alike
 
 
@@ -77,3 +83,41 @@ def test_probabilities_are_probabilities(centrality, recipe):
     for part in matter:
         rates = drop_probability(part, 0.4, recipe=recipe)
         assert bool(((rates >= 0) & (rates <= 0.7 + 1e-6)).all())
+
+
+def test_sparse_features_count_as_dense_ones():
+    generator = torch.Generator().manual_seed(0)
+    x = torch.rand(6, 150, generator=generator) * (torch.rand(6, 150, generator=generator) < 0.03)
+    edges = star().edge_index
+    for features in (x, x * torch.randn(6, 150, generator=generator)):
+        dense = NodeViews(NodeGraph(features, edges))
+        sparse = NodeViews(NodeGraph(compact(features), edges))
+        assert isinstance(sparse.features, SparseMatrix)
+        one, other = (importance(views, "pagerank").columns for views in (dense, sparse))
+        assert 0 < one.isinf().sum() < 150
+        assert torch.allclose(one, other)
+
+
+@pytest.mark.parametrize("centrality", CENTRALITIES)
+def test_in_a_regular_graph_all_edges_are_dropped_at_the_plain_rate(centrality):
+    ring = torch.stack([torch.arange(8), (torch.arange(8) + 1) % 8])
+    views = NodeViews(NodeGraph.from_arrays(pairs=ring, num_nodes=8))
+    rates = drop_probability(importance(views, centrality).edges, 0.3)
+    assert rates.tolist() == pytest.approx([0.3] * 16)
+
+
+@pytest.mark.parametrize("values", [[0.0, 1.0, -math.inf], [1.0, 1.0, -math.inf], [-math.inf] * 3])
+@pytest.mark.parametrize("rate", [0.0, 0.3])
+def test_an_empty_column_never_makes_a_probability_that_is_none(values, rate):
+    rates = drop_probability(torch.tensor(values), rate)
+    assert ((rates >= 0) & (rates <= MOST)).all()
+    assert rate > 0 or not rates.any()
+
+
+def test_on_a_graph_in_pieces_the_eigenvector_still_gives_probabilities():
+    pairs = torch.tensor([[0, 0, 0, 1, 1, 2, 4, 5], [1, 2, 3, 2, 3, 3, 5, 6]])
+    views = NodeViews(NodeGraph.from_arrays(pairs=pairs, num_nodes=9))
+    rates = drop_probability(importance(views, "eigenvector").edges, 0.3)
+    inside = views.edge_index[1] < 4
+    assert rates[inside].max() < 1e-3
+    assert rates[~inside].min() == pytest.approx(0.7)
