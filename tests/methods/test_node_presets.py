@@ -1,0 +1,58 @@
+import numpy as np
+import pytest
+
+import references
+from augcl import GCA, GRACE, InputError
+from augcl.methods.node_presets import get_preset, preset_for, presets
+
+# lr, width, projection, activation, edge drops, feature drops, tau, epochs: as published.
+PUBLISHED = {
+    "Cora": (5e-4, 128, 128, "relu", [0.2, 0.4], [0.3, 0.4], 0.4, 200),
+    "CiteSeer": (1e-3, 256, 256, "prelu", [0.2, 0.0], [0.3, 0.2], 0.9, 200),
+    "PubMed": (1e-3, 256, 256, "relu", [0.4, 0.1], [0.0, 0.2], 0.7, 1500),
+    "DBLP": (1e-3, 256, 256, "relu", [0.1, 0.4], [0.1, 0.0], 0.7, 1000),
+    "Wiki-CS": (0.01, 256, 256, "prelu", [0.2, 0.3], [0.1, 0.1], 0.4, 3000),
+    "Amazon-Photo": (0.1, 256, 64, "relu", [0.3, 0.5], [0.1, 0.1], 0.3, 2000),
+    "Amazon-Computers": (0.01, 128, 128, "rrelu", [0.6, 0.3], [0.2, 0.3], 0.2, 2000),
+    "Coauthor-CS": (5e-4, 256, 256, "rrelu", [0.3, 0.2], [0.3, 0.4], 0.4, 1000),
+    "Coauthor-Physics": (0.01, 128, 64, "rrelu", [0.4, 0.1], [0.1, 0.4], 0.5, 1500),
+}
+
+
+@pytest.fixture(scope="module")
+def graph():
+    return references.communities(60)
+
+
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_a_preset_is_what_was_published(name):
+    keys = ["lr", "width", "projection", "activation", "edge_drop", "feature_drop", "tau", "epochs"]
+    assert get_preset(name) == dict(zip(keys, PUBLISHED[name], strict=True))
+
+
+@pytest.mark.parametrize("name", presets())
+def test_every_preset_decides_the_same_settings_and_trains(graph, name):
+    assert get_preset(name).keys() == get_preset("default").keys()
+    for kind in (GRACE, GCA):
+        model = kind(preset=name, epochs=1).fit(graph)
+        settings = {**get_preset(name), "epochs": 1}
+        assert settings.items() <= model.settings().items()
+        assert model.transform(graph).shape == (60, settings["width"])
+        assert np.isfinite(model.history_[0]["loss"])
+
+
+def test_what_is_given_goes_over_the_preset(graph):
+    model = GRACE(preset="Wiki-CS", epochs=0, width=4, edge_drop=(0.1, 0.0), tau=0.7).fit(graph)
+    found = model.settings()
+    assert (found["width"], found["edge_drop"], found["tau"]) == (4, [0.1, 0.0], 0.7)
+    assert (found["activation"], found["lr"]) == ("prelu", 0.01)
+
+
+def test_a_data_set_has_its_own_preset_or_the_default():
+    assert preset_for("Cora") == "Cora"
+    assert preset_for("mine") == "default"
+
+
+def test_an_unknown_preset_is_told():
+    with pytest.raises(InputError, match="did you mean Amazon-Photo"):
+        get_preset("Amazon-Foto")
