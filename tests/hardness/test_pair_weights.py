@@ -16,7 +16,7 @@ class Given(Hardness):
         self.log_w = log_w
 
     def log_weights(self, anchors, candidates, affinity):
-        return self.log_w[anchors[:, 0].long()]
+        return self.log_w[anchors[:, 0].long()][:, candidates[:, 0].long()]
 
 
 def stored(log_w):
@@ -102,3 +102,13 @@ def test_nodes_of_unknown_class_count_for_the_spread_alone():
     assert found["weight_true_negatives"] == pytest.approx(sum(true) / len(true))
     assert found["weight_mean"] == pytest.approx(weights.describe(rows=4)["weight_mean"])
     assert set(weights.describe(labels * 0 - 1)) == {"weight_mean", "weight_std", "near_one"}
+
+
+@pytest.mark.parametrize("similar", ["larger", "positive"])
+@pytest.mark.parametrize("estimator", ["gamblers", "distance"])
+def test_how_many_rows_are_read_at_a_time_makes_no_difference(estimator, similar):
+    z = torch.randn(30, 6, generator=torch.Generator().manual_seed(0))
+    hardness = AffinityUncertainty(estimator=estimator, similar=similar, passes=1, restarts=0)
+    hardness.fit([(z, z + 0.1)])
+    few, all_at_once = (PairWeights.of(hardness, z, rows=r).block(ALL, ALL) for r in (7, 30))
+    assert torch.allclose(few, all_at_once, rtol=0.02, atol=1e-4)

@@ -36,9 +36,11 @@ class PairWeights(Hardness):
         root = torch.empty(len(z), 1, device=z.device)
         for start in range(0, len(z), rows):
             some = z[start : start + rows]
-            log_w = hardness.log_weights(some, z, cosine(some, z))
+            every = z.roll(-start, 0)  # row i of both is one node, as a hardness may expect
+            log_w = hardness.log_weights(some, every, cosine(some, every))
             if log_w is None:
                 log_w = torch.zeros(len(some), len(z), device=z.device)
+            log_w = log_w.roll(start, 1)
             largest = log_w.amax(1, keepdim=True)
             codes[start : start + rows] = ((log_w - largest) / 4).exp_().mul_(255).round_()
             root[start : start + rows] = (largest / 4).exp() / 255

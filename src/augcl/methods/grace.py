@@ -174,6 +174,11 @@ class GRACE(NodeEstimator):
         else:
             self.hardness_ = named_hardness(self.hardness or "none", recipe.hardness)
         self.hardness_.check()
+        if type(self.hardness_).log_mass is not Hardness.log_mass:
+            raise InputError(
+                f"{type(self.hardness_).__name__} changes how negatives are summed up (log_mass): "
+                "node methods take a hardness that gives weights (log_weights)"
+            )
         self.weights_: PairWeights | None = None
         self._anchors: Tensor | None = None
         self._weight_facts: Metrics = {}
