@@ -169,7 +169,6 @@ def test_the_threads_that_the_user_gave_are_left_alone(succeeds, people, tmp_pat
         (("people", "--batch-size", 4), "GCA has no option batch-size"),
         (("people", "--augmentation", "random2"), "--augmentation is for graphs"),
         (("people", "--centrality", "age"), "unknown centrality 'age'"),
-        (("people", "--method", "GRACE", "--centrality", "degree"), "no option centrality"),
         (("people", "--weights", "fluid"), "choose from frozen, live"),
         (("people", "--candidates", 1), "candidates"),
         (("people", "--tau", 0.01), "temperature must be 0.02 or more"),

@@ -25,6 +25,7 @@ from augcl.ops.negative_mass import LEAST_TAU
 from augcl.training.estimator import whole_number
 from augcl.training.loop import Metrics
 from augcl.training.node_estimator import NodeBatch, NodeEstimator
+from augcl.views.adaptive import CENTRALITIES, drop_probability, importance
 from augcl.views.nodes import NodeView, NodeViews, draw
 
 
@@ -39,7 +40,10 @@ class GRACE(NodeEstimator):
         Published settings of a data set ("Cora", "Amazon-Photo", "Amazon-Photo/progcl", …; see
         node_presets.toml) for everything below that is None.
     recipe : {"default", "authors", "paper"}
-        Settings of a named hardness.
+        Settings of a named hardness, and details of GCA's probabilities.
+    centrality : {"degree", "pagerank", "eigenvector"}, optional
+        What makes a node important: its edges and features are dropped more rarely (`GCA`). All
+        alike if None.
     epochs : int, optional
         All epochs, before and after the hardness sets in; 0 gives the untrained encoder.
     warmup : int, optional
@@ -97,6 +101,7 @@ class GRACE(NodeEstimator):
         hardness: Hardness | str | None = None,
         preset: str = "default",
         recipe: str = "default",
+        centrality: str | None = None,
         epochs: int | None = None,
         warmup: int | None = None,
         width: int | None = None,
@@ -120,6 +125,7 @@ class GRACE(NodeEstimator):
         self.hardness = hardness
         self.preset = preset
         self.recipe = recipe
+        self.centrality = centrality
         self.epochs = epochs  # type: ignore[assignment]
         self.warmup = warmup
         self.width = width
@@ -149,6 +155,8 @@ class GRACE(NodeEstimator):
         recipe = get_recipe(self.recipe)
         one_of(self._setting("activation"), ACTIVATIONS, "activation")
         one_of(self.weights, ("frozen", "live"), "kind of weights")
+        if self.centrality is not None:
+            one_of(self.centrality, CENTRALITIES, "centrality")
         for name in ("width", "projection", "weights_every"):
             whole_number(name, self._setting(name), least=1)
         whole_number("sample", self.sample, least=2)
@@ -211,12 +219,17 @@ class GRACE(NodeEstimator):
 
     def _drop_probabilities(self, views: NodeViews) -> list[tuple[Tensor, Tensor]]:
         """For each of the two views: of each edge (E,) and of each feature column (F,)."""
-        edges, device = views.edge_index.shape[1], views.edge_index.device
         rates = zip(self._setting("edge_drop"), self._setting("feature_drop"), strict=True)
+        centrality = self._setting("centrality")
+        if centrality is None:
+            alike = torch.ones(views.edge_index.shape[1]), torch.ones(self.n_features_in_)
+            edges, columns = (part.to(views.edge_index.device) for part in alike)
+            return [(edges * of_edges, columns * of_columns) for of_edges, of_columns in rates]
+        matter = importance(views, centrality, recipe=self.recipe)
         return [
             (
-                torch.full((edges,), float(of_edges), device=device),
-                torch.full((self.n_features_in_,), float(of_columns), device=device),
+                drop_probability(matter.edges, of_edges, recipe=self.recipe),
+                drop_probability(matter.columns, of_columns, recipe=self.recipe),
             )
             for of_edges, of_columns in rates
         ]
