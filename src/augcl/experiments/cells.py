@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from joblib import Parallel, delayed
 
-from augcl.errors import one_of
+from augcl.errors import InputError, one_of
 from augcl.experiments.run import Spec, one_thread, run
 from augcl.files import write_json
 from augcl.training.estimator import plain_settings
@@ -30,6 +30,8 @@ class Table:
 
     def spec(self, dataset: str, row: str) -> Spec:
         name, _, epochs = row.partition("@")
+        if epochs and not epochs.isdigit():
+            raise InputError(f"row {row}: after the @ stands a number of epochs")
         spec = Spec(dataset, **self.rows[one_of(name, self.rows, "row")])
         return replace(spec, epochs=int(epochs)) if epochs else spec
 

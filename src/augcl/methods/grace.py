@@ -171,6 +171,8 @@ class GRACE(NodeEstimator):
             raise InputError(
                 f"tau is {tau!r}: the temperature must be {LEAST_TAU} or more, and finite"
             )
+        if not 0 <= self.weight_decay < math.inf:
+            raise InputError(f"weight_decay is {self.weight_decay!r}: it must be 0 or more")
         epochs = self._setting("epochs")
         if self.warmup is not None:
             whole_number("warmup", self.warmup, least=0)

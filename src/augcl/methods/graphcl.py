@@ -17,7 +17,7 @@ from augcl.hardness import Hardness, Uniform, named_hardness
 from augcl.hardness.monitor import Monitor
 from augcl.methods.recipes import get_recipe
 from augcl.objectives import info_nce
-from augcl.training.estimator import GraphEstimator
+from augcl.training.estimator import GraphEstimator, whole_number
 from augcl.training.loop import Metrics
 from augcl.training.statistics import batch_statistics, running_statistics
 from augcl.views import named_view
@@ -124,8 +124,12 @@ class GraphCL(GraphEstimator):
         one_of(self.pooling, ("sum", "mean"), "pooling")
         if not 0 < self.tau < math.inf:
             raise InputError(f"tau is {self.tau!r}: the temperature must be above 0 and finite")
-        if self.warmup is not None and not 0 <= self.warmup <= self.epochs:
-            raise InputError(f"warmup is {self.warmup}: it must lie between 0 and {self.epochs}")
+        if self.warmup is not None:
+            whole_number("warmup", self.warmup, least=0)
+            if self.warmup > self.epochs:
+                raise InputError(
+                    f"warmup is {self.warmup}: it must lie between 0 and {self.epochs}"
+                )
         self._view = named_view(self.augmentation, growth=self.growth or recipe.growth)
         self._two_views = (
             recipe.augment_anchor if self.augment_anchor is None else self.augment_anchor
