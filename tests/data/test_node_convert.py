@@ -41,6 +41,7 @@ def test_data_may_lack_nearly_everything():
     assert as_node_graph(Data(edge_index=EDGES, num_nodes=5)).x.tolist() == [[1]] * 5
 
 
+@pytest.mark.filterwarnings("ignore:Sparse CSR tensor support")
 def test_sparse_features_are_taken():
     wide = torch.eye(4, 300)
     for x in (wide, wide.to_sparse(), wide.to_sparse_csr()):
