@@ -26,7 +26,13 @@ def start(*arguments, cwd=None):
         cwd=cwd,
         env={**os.environ, "OMP_NUM_THREADS": "1"},
         start_new_session=True,  # signals to its group reach its workers and nobody else
+        preexec_fn=_listen_to_ctrl_c,
     )
+
+
+def _listen_to_ctrl_c():
+    # What a shell starts in the background ignores Ctrl-C, and so would its children.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def epochs(out):
@@ -47,25 +53,25 @@ def stop(process, out, after, signal_number):
 def test_ctrl_c_says_one_line_and_after_kill_9_too_the_run_goes_on_to_the_same_bits(
     succeeds, tmp_path
 ):
-    command = ("train", "--epochs", 100, *RUN, "--out", tmp_path / "x")
+    command = ("train", "--epochs", 30, *RUN, "--out", tmp_path / "x")
     code, output, errors = stop(start(*command), tmp_path / "x", 3, signal.SIGINT)
     assert (code, output) == (130, "")
     (line,) = errors.splitlines()
     assert line == "augcl: stopped; the same command with --resume goes on from the last epoch"
     done = epochs(tmp_path / "x")
-    assert 3 <= done < 100
+    assert 3 <= done < 30
 
     code, output, errors = stop(
         start(*command, "--resume"), tmp_path / "x", max(16, done + 1), signal.SIGKILL
     )
     assert (code, output, errors) == (-signal.SIGKILL, "", "")
-    assert done < epochs(tmp_path / "x") < 100
+    assert done < epochs(tmp_path / "x") < 30
 
     succeeds(*command, "--resume")
-    succeeds("train", "--epochs", 100, *RUN, "--out", tmp_path / "calm")
+    succeeds("train", "--epochs", 30, *RUN, "--out", tmp_path / "calm")
     found, expected = (np.load(tmp_path / d / "embeddings.npz")["Z"] for d in ("x", "calm"))
     assert np.array_equal(found, expected)
-    assert len((tmp_path / "x" / "metrics.jsonl").read_text().splitlines()) == 100
+    assert len((tmp_path / "x" / "metrics.jsonl").read_text().splitlines()) == 30
 
 
 def test_two_workers_find_graphs_at_a_relative_path_with_spaces(succeeds, tmp_path):
