@@ -56,7 +56,7 @@ class PairNetwork(nn.Module):
 
     @torch.no_grad()
     def blocked(
-        self, anchors: Tensor, candidates: Tensor, affinity: Tensor, *, pairs: int = 8192
+        self, anchors: Tensor, candidates: Tensor, affinity: Tensor, *, pairs: int = 4096
     ) -> Tensor:
         """`forward`, some rows at a time in the same memory, which so stays in the cache.
 
