@@ -9,17 +9,16 @@ from typing import Any
 
 import numpy as np
 import torch
-from sklearn.base import clone
 from torch import Tensor, nn
 
 from augcl.encoders.contrastive import output_width
 from augcl.encoders.gcn import ACTIVATIONS, GCN, NodeNetwork
 from augcl.encoders.heads import glorot_linear
 from augcl.errors import InputError, one_of
-from augcl.hardness import Hardness, Uniform, named_hardness
+from augcl.hardness import Hardness, Uniform
 from augcl.hardness.pair_weights import PairWeights
 from augcl.methods.node_presets import get_preset
-from augcl.methods.recipes import get_recipe
+from augcl.methods.recipes import chosen_hardness, get_recipe
 from augcl.objectives.node_info_nce import node_info_nce
 from augcl.ops.negative_mass import LEAST_TAU
 from augcl.training.estimator import whole_number
@@ -179,11 +178,7 @@ class GRACE(NodeEstimator):
             if self.warmup > epochs:
                 raise InputError(f"warmup is {self.warmup}: it must lie between 0 and {epochs}")
         self._warmup = min(400, epochs // 2) if self.warmup is None else self.warmup
-        if isinstance(self.hardness, Hardness):
-            self.hardness_: Hardness = clone(self.hardness)
-        else:
-            self.hardness_ = named_hardness(self.hardness or "none", recipe.hardness)
-        self.hardness_.check()
+        self.hardness_ = chosen_hardness(self.hardness, recipe)
         if type(self.hardness_).log_mass is not Hardness.log_mass:
             raise InputError(
                 f"{type(self.hardness_).__name__} changes how negatives are summed up (log_mass): "

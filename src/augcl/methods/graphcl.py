@@ -7,15 +7,14 @@ import math
 from collections.abc import Iterator
 
 import torch
-from sklearn.base import clone
 from torch import Tensor, nn
 
 from augcl.data.graph import GraphSet
 from augcl.encoders import GIN, ContrastiveNetwork, inputs, output_width, projector
 from augcl.errors import InputError, one_of
-from augcl.hardness import Hardness, Uniform, named_hardness
+from augcl.hardness import Hardness, Uniform
 from augcl.hardness.monitor import Monitor
-from augcl.methods.recipes import get_recipe
+from augcl.methods.recipes import chosen_hardness, get_recipe
 from augcl.objectives import info_nce
 from augcl.training.estimator import GraphEstimator, whole_number
 from augcl.training.loop import Metrics
@@ -137,11 +136,7 @@ class GraphCL(GraphEstimator):
         share = int(self.epochs * recipe.warmup_share)
         self._warmup = share if self.warmup is None else self.warmup
         self._statistics = batch_statistics if recipe.statistics == "batch" else running_statistics
-        if isinstance(self.hardness, Hardness):
-            self.hardness_: Hardness = clone(self.hardness)
-        else:
-            self.hardness_ = named_hardness(self.hardness or "none", recipe.hardness)
-        self.hardness_.check()
+        self.hardness_ = chosen_hardness(self.hardness, recipe)
         self._monitor = Monitor(self.hardness_)
         self._weighted = False
 

@@ -8,7 +8,10 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
+from sklearn.base import clone
+
 from augcl.errors import one_of
+from augcl.hardness import Hardness, named_hardness
 
 
 @dataclass(frozen=True)
@@ -32,3 +35,13 @@ def recipes() -> dict[str, Recipe]:
 def get_recipe(name: str) -> Recipe:
     """The recipe of that name: "default", "authors" or "paper"."""
     return recipes()[one_of(name, recipes(), "recipe")]
+
+
+def chosen_hardness(hardness: Hardness | str | None, recipe: Recipe) -> Hardness:
+    """A checked hardness of its own for one fit; a name takes the settings of the recipe."""
+    if isinstance(hardness, Hardness):
+        own: Hardness = clone(hardness)
+    else:
+        own = named_hardness(hardness or "none", recipe.hardness)
+    own.check()
+    return own
