@@ -196,3 +196,28 @@ def communities(nodes: int = 90, *, labels: bool = True, seed: int = 0) -> NodeG
         y=y if labels else None,
         name="communities",
     )
+
+
+def debiased_loss(anchors, candidates, *, tau, tau_plus, beta=0.0, intra=False):
+    """DCL and HCL of one direction, anchor by anchor as published, in plain numbers."""
+
+    def unit(rows):
+        return [[x / math.sqrt(sum(y * y for y in row)) for x in row] for row in rows]
+
+    u, v = unit(anchors.tolist()), unit(candidates.tolist())
+
+    def e(a, b):
+        return math.exp(sum(x * y for x, y in zip(a, b, strict=True)) / tau)
+
+    losses = []
+    for i in range(len(u)):
+        others = [v[j] for j in range(len(v)) if j != i]
+        others += [u[j] for j in range(len(u)) if j != i] if intra else []
+        E = [e(u[i], b) for b in others]
+        N, positive = len(E), e(u[i], v[i])
+        importance = [x**beta for x in E]
+        mean = sum(importance) / N
+        R = sum(w * x for w, x in zip(importance, E, strict=True)) / mean
+        mass = max((R - tau_plus * N * positive) / (1 - tau_plus), N * math.exp(-1 / tau))
+        losses.append(-math.log(positive / (positive + mass)))
+    return sum(losses) / len(losses)

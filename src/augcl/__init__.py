@@ -8,19 +8,23 @@ if TYPE_CHECKING:
     from augcl.data import GraphSet, load
     from augcl.errors import InputError
     from augcl.evaluation import evaluate
-    from augcl.hardness import AffinityUncertainty
+    from augcl.hardness import DCL, HCL, AffinityUncertainty, Oracle, ProGCL
     from augcl.methods import GCA, GRACE, GraphCL, RawFeatures, load_model
     from augcl.objectives import info_nce
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "DCL",
     "GCA",
     "GRACE",
+    "HCL",
     "AffinityUncertainty",
     "GraphCL",
     "GraphSet",
     "InputError",
+    "Oracle",
+    "ProGCL",
     "RawFeatures",
     "__version__",
     "evaluate",
@@ -34,11 +38,15 @@ __all__ = [
 # needs none of it.
 _HOME = {
     "AffinityUncertainty": "augcl.hardness",
+    "DCL": "augcl.hardness",
     "GCA": "augcl.methods",
     "GRACE": "augcl.methods",
+    "HCL": "augcl.hardness",
     "GraphCL": "augcl.methods",
     "GraphSet": "augcl.data",
     "InputError": "augcl.errors",
+    "Oracle": "augcl.hardness",
+    "ProGCL": "augcl.hardness",
     "RawFeatures": "augcl.methods",
     "evaluate": "augcl.evaluation",
     "info_nce": "augcl.objectives",

@@ -27,7 +27,8 @@ def watched():
     inner = Given(weights[0])
     monitor = Monitor(inner)
     for w, y in zip(weights, labels, strict=True):
-        inner.weights, monitor.labels = w, y
+        inner.weights = w
+        monitor.begin_batch(y)
         n = len(w)
         info_nce(random(n, 3), random(n, 3, seed=2), hardness=monitor)
     return monitor, weights, labels

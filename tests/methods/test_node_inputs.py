@@ -13,7 +13,6 @@ from torch_geometric.utils import to_networkx
 import references
 from augcl import GCA, GRACE, AffinityUncertainty, InputError, RawFeatures, load_model
 from augcl.data import NodeGraph
-from augcl.hardness import Hardness
 
 CHECKS = [
     "check_no_attributes_set_in_init",
@@ -216,12 +215,3 @@ def test_a_learning_rate_too_high_is_named(graph, monkeypatch):
     monkeypatch.setattr(GRACE, "_loss", lambda *given: loss(*given) * float("nan"))
     with pytest.raises(InputError, match=r"diverged in epoch 1 .*lr"):
         quick().fit(graph)
-
-
-def test_a_hardness_that_gives_no_weights_is_refused(graph):
-    class Summed(Hardness):
-        def log_mass(self, negatives, positive, tau):
-            return super().log_mass(negatives, positive, tau) - 1
-
-    with pytest.raises(InputError, match="Summed changes how negatives are summed up"):
-        quick(hardness=Summed()).fit(graph)

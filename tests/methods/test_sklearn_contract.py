@@ -9,7 +9,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
 from sklearn.utils import estimator_checks
 
-from augcl import AffinityUncertainty, GraphCL
+from augcl import DCL, HCL, AffinityUncertainty, GraphCL, Oracle, ProGCL
 from augcl.hardness import Uniform
 
 CHECKS = [
@@ -30,7 +30,7 @@ def quick_uncertainty(**options):
 
 
 @pytest.mark.parametrize("check", CHECKS)
-@pytest.mark.parametrize("kind", [GraphCL, AffinityUncertainty, Uniform])
+@pytest.mark.parametrize("kind", [GraphCL, AffinityUncertainty, Uniform, DCL, HCL, ProGCL, Oracle])
 def test_scikit_learns_own_checks_pass(kind, check):
     getattr(estimator_checks, check)(kind.__name__, kind())
 

@@ -12,7 +12,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from augcl.errors import InputError
+from augcl.errors import InputError, one_of
 
 
 def train(
@@ -29,7 +29,7 @@ def train(
         typer.Option(help="For graphs: GraphCL. For nodes: GCA, GRACE or RawFeatures."),
     ] = None,
     hardness: Annotated[
-        str, typer.Option(help="Weights of the negatives: none or augcl.")
+        str, typer.Option(help="How hard each negative is: none, augcl, dcl, hcl or progcl.")
     ] = "augcl",
     recipe: Annotated[
         str,
@@ -89,6 +89,15 @@ def train(
             help="AUGCL: power of the weights; 0.25, milder than the published 1; 0 is GraphCL."
         ),
     ] = None,
+    tau_plus: Annotated[
+        float | None, typer.Option(help="DCL, HCL: prior share of false negatives; 0.1.")
+    ] = None,
+    beta: Annotated[
+        float | None, typer.Option(help="HCL: how much more hard negatives count; 1, 0 is DCL.")
+    ] = None,
+    mode: Annotated[
+        str | None, typer.Option(help="ProGCL: weight or mix (adds synthetic negatives); weight.")
+    ] = None,
     data_dir: Annotated[
         str | None, typer.Option(help="Where names are looked for first; then $AUGCL_DATA.")
     ] = None,
@@ -123,10 +132,15 @@ def train(
     from augcl.experiments.seeds import Place, clear_run, run_seeds
     from augcl.report.html import write_report
 
-    wanted = {"reward": reward, "temper": temper}
+    wanted = {
+        "reward": reward,
+        "temper": temper,
+        "tau_plus": tau_plus,
+        "beta": beta,
+        "mode": mode,
+    }
     hardness_options = {name: value for name, value in wanted.items() if value is not None}
-    if hardness_options and hardness != "augcl":
-        raise InputError(f"--{next(iter(hardness_options))} is for --hardness augcl only")
+    _check_hardness(hardness, hardness_options)
     if method is None:
         many = isinstance(load(dataset, data_dir=data_dir, features=features), GraphSet)
         method = "GraphCL" if many else "GCA"
@@ -178,6 +192,22 @@ def train(
     else:
         Console().print(result_table(result))
         typer.echo(f"Embeddings, model and report.html are in {out}")
+
+
+def _check_hardness(name: str, options: dict[str, Any]) -> None:
+    from augcl.hardness import CEILING, HARDNESS
+
+    if name in CEILING:
+        raise InputError(
+            f"{name} looks at the labels, so that it is no method but a ceiling: "
+            "augcl compare shows it beside the methods"
+        )
+    known = HARDNESS[one_of(name, HARDNESS, "hardness")]().get_params()
+    for option in options:
+        if option not in known:
+            fitting = [n for n, kind in HARDNESS.items() if option in kind().get_params()]
+            flag = option.replace("_", "-")
+            raise InputError(f"--{flag} is for --hardness {' or '.join(fitting)} only")
 
 
 def result_table(result: dict[str, Any]) -> Table:

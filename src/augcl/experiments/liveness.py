@@ -46,7 +46,7 @@ def measure(dataset: str, *, data_dir: str | None = None, seed: int = 0) -> list
             pairs = EmbeddedBatches(model, batches, generator)
             hardness.fit(pairs, generator=generator)
             for batch, (anchors, candidates) in zip(batches, pairs, strict=True):
-                monitor.labels = batch.y
+                monitor.begin_batch(batch.y)
                 monitor.log_weights(anchors, candidates, cosine(anchors, candidates))
         found.append({"reward": reward, **hardness.diagnose(), **monitor.read()})
     return found

@@ -191,11 +191,9 @@ def check(
 def weight_summary(history: list[dict[str, Any]]) -> dict[str, Any] | None:
     """The last fit's vital signs and the last epoch's weights; None where nothing is weighted."""
     fits = [m["hardness"] for m in history if "hardness" in m]
-    if not fits:
-        return None
     keys = ("weight_std", "near_one", "weight_true_negatives", "weight_false_negatives")
-    last = {key: history[-1][key] for key in keys if key in history[-1]}
-    return {**{f"fit_{k}": v for k, v in fits[-1].items()}, **last}
+    last = {key: history[-1][key] for key in keys if history and key in history[-1]}
+    return {**{f"fit_{k}": v for k, v in (fits or [{}])[-1].items()}, **last} or None
 
 
 def versions() -> dict[str, str]:

@@ -64,24 +64,40 @@ class WeightSums:
 
 
 class Monitor(Hardness):
-    """A hardness that hands everything to another one and keeps statistics of its weights.
-
-    `labels` are those of the current batch, if it has any.
-    """
+    """A hardness that hands everything to another one and keeps statistics of its weights."""
 
     def __init__(self, inner: Hardness) -> None:
         self.inner = inner
-        self.labels: Tensor | None = None
+        self._labels: Tensor | None = None
         self._sums = WeightSums()
+
+    @property
+    def powers(self) -> tuple[float, ...]:  # type: ignore[override]
+        return self.inner.powers
+
+    @property
+    def mixed(self) -> int:  # type: ignore[override]
+        return self.inner.mixed
+
+    @property
+    def weighs(self) -> bool:
+        return self.inner.weighs
+
+    def begin_batch(self, labels: Tensor | None, generator: torch.Generator | None = None) -> None:
+        self._labels = labels
+        self.inner.begin_batch(labels, generator)
+
+    def permutation(self, count: int) -> Tensor:
+        return self.inner.permutation(count)
 
     def log_weights(self, anchors: Tensor, candidates: Tensor, affinity: Tensor) -> Tensor | None:
         log_w = self.inner.log_weights(anchors, candidates, affinity)
         if log_w is not None:
-            self._sums.add(log_w.exp(), self.labels)
+            self._sums.add(log_w.exp(), self._labels)
         return log_w
 
-    def log_mass(self, negatives: Tensor, positive: Tensor, tau: float) -> Tensor:
-        return self.inner.log_mass(negatives, positive, tau)
+    def log_mass(self, log_sums: Tensor, positive: Tensor, *, count: int, tau: float) -> Tensor:
+        return self.inner.log_mass(log_sums, positive, count=count, tau=tau)
 
     def read(self) -> dict[str, float]:
         """Statistics of the off-diagonal weights since the last reading."""

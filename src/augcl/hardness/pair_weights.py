@@ -30,13 +30,16 @@ class PairWeights(Hardness):
         self.root = root
 
     @classmethod
-    def of(cls, hardness: Hardness, z: Tensor, *, rows: int = 128) -> PairWeights:
+    def of(
+        cls, hardness: Hardness, z: Tensor, *, labels: Tensor | None = None, rows: int = 128
+    ) -> PairWeights:
         """The weights that a fitted hardness gives to all pairs of embeddings z (N, D)."""
         codes = torch.empty(len(z), len(z), dtype=torch.uint8, device=z.device)
         root = torch.empty(len(z), 1, device=z.device)
         for start in range(0, len(z), rows):
             some = z[start : start + rows]
             every = z.roll(-start, 0)  # row i of both is one node, as a hardness may expect
+            hardness.begin_batch(None if labels is None else labels.roll(-start, 0))
             log_w = hardness.log_weights(some, every, cosine(some, every))
             if log_w is None:
                 log_w = torch.zeros(len(some), len(z), device=z.device)

@@ -18,6 +18,7 @@ from augcl.errors import InputError, one_of
 from augcl.hardness import Hardness, Uniform
 from augcl.hardness.pair_weights import PairWeights
 from augcl.methods.node_presets import get_preset
+from augcl.methods.onset import first_epoch, fit_due
 from augcl.methods.recipes import chosen_hardness, get_recipe
 from augcl.objectives.node_info_nce import node_info_nce
 from augcl.ops.negative_mass import LEAST_TAU
@@ -33,8 +34,8 @@ class GRACE(NodeEstimator):
 
     Parameters
     ----------
-    hardness : Hardness or {"none", "augcl"}
-        Weights of the negatives. A name takes the settings of `recipe`.
+    hardness : Hardness or {"none", "augcl", "dcl", "hcl", "progcl"}
+        How hard each negative is. A name takes the settings of `recipe`.
     preset : str
         Published settings of a data set ("Cora", "Amazon-Photo", "Amazon-Photo/progcl", …; see
         node_presets.toml) for everything below that is None.
@@ -46,7 +47,8 @@ class GRACE(NodeEstimator):
     epochs : int, optional
         All epochs, before and after the hardness sets in; 0 gives the untrained encoder.
     warmup : int, optional
-        Epochs before the hardness is fitted; if None half of all, but 400 at most.
+        Epochs before the hardness sets in; if None as the hardness says, which for one that has
+        to be fitted is half of all, but 400 at most.
     width : int, optional
         Of an embedding by `GCN`; its hidden layer is twice as wide.
     projection : int, optional
@@ -165,25 +167,19 @@ class GRACE(NodeEstimator):
             rates = self._setting(name)
             if len(np.shape(rates)) != 1 or len(rates) != 2 or not all(0 <= r < 1 for r in rates):
                 raise InputError(f"{name} is {rates!r}: give two shares from 0 to below 1")
-        tau = self._setting("tau")
-        if not LEAST_TAU <= tau < math.inf:
-            raise InputError(
-                f"tau is {tau!r}: the temperature must be {LEAST_TAU} or more, and finite"
-            )
         if not 0 <= self.weight_decay < math.inf:
             raise InputError(f"weight_decay is {self.weight_decay!r}: it must be 0 or more")
         epochs = self._setting("epochs")
-        if self.warmup is not None:
-            whole_number("warmup", self.warmup, least=0)
-            if self.warmup > epochs:
-                raise InputError(f"warmup is {self.warmup}: it must lie between 0 and {epochs}")
-        self._warmup = min(400, epochs // 2) if self.warmup is None else self.warmup
         self.hardness_ = chosen_hardness(self.hardness, recipe)
-        if type(self.hardness_).log_mass is not Hardness.log_mass:
+        self._onset = first_epoch(
+            self.hardness_, warmup=self.warmup, epochs=epochs, usual=min(400, epochs // 2)
+        )
+        tau, least = self._setting("tau"), LEAST_TAU * max(self.hardness_.powers)
+        if not least <= tau < math.inf:
             raise InputError(
-                f"{type(self.hardness_).__name__} changes how negatives are summed up (log_mass): "
-                "node methods take a hardness that gives weights (log_weights)"
+                f"tau is {tau!r}: the temperature must be {least:g} or more here, and finite"
             )
+        self._hardened = False
         self.weights_: PairWeights | None = None
         self._anchors: Tensor | None = None
         self._weight_facts: Metrics = {}
@@ -237,6 +233,8 @@ class GRACE(NodeEstimator):
 
     def _loss(self, batch: NodeBatch, generator: torch.Generator) -> Tensor:
         anchors, candidates = (self.network_(v) for v in self._two_views(batch.views, generator))
+        if self._hardened:
+            self.hardness_.begin_batch(batch.labels, generator)
         columns = None
         if self.candidates is not None and self.candidates < len(batch):
             order = torch.randperm(len(batch), generator=generator)
@@ -245,6 +243,7 @@ class GRACE(NodeEstimator):
             anchors,
             candidates,
             tau=self._setting("tau"),
+            hardness=self.hardness_ if self._hardened else None,
             weights=self.weights_,
             columns=columns,
         )
@@ -252,24 +251,30 @@ class GRACE(NodeEstimator):
     def _before_epoch(
         self, epoch: int, batches: list[NodeBatch], generator: torch.Generator
     ) -> Metrics:
-        since = epoch - self._warmup
-        if since < 0 or isinstance(self.hardness_, Uniform):
+        since = epoch - self._onset
+        self._hardened = since >= 0 and not isinstance(self.hardness_, Uniform)
+        if not self._hardened:
             return {}
         (batch,) = batches
-        refresh = getattr(self.hardness_, "refresh", None)
-        fit_due = since == 0 or (refresh is not None and since % refresh == 0)
-        weights_due = fit_due or (self.weights == "live" and since % self.weights_every == 0)
-        if fit_due:
+        refit = fit_due(self.hardness_, since)
+        if refit:
             blocks = EmbeddedNodes(self, batch, generator)
             self.hardness_.fit(blocks, generator=generator)
-        if weights_due:
+        if self.hardness_.weighs:
+            live = self.weights == "live" and since % self.weights_every == 0
+            self._weigh(batch, anew=refit or live)
+        found = self.hardness_.diagnose() if refit else {}
+        return {"hardness": found} if found else {}
+
+    def _weigh(self, batch: NodeBatch, *, anew: bool) -> None:
+        """Compute the weights of all pairs, if `anew` from today's embeddings."""
+        if anew:
             with torch.no_grad():
                 self._anchors = self.network_(batch.views.clean).detach()
-        if weights_due or self.weights_ is None:  # after a resume they are computed again
+        if anew or self.weights_ is None:  # after a resume they are computed again
             assert self._anchors is not None
-            self.weights_ = PairWeights.of(self.hardness_, self._anchors)
+            self.weights_ = PairWeights.of(self.hardness_, self._anchors, labels=batch.labels)
             self._weight_facts = self.weights_.describe(batch.labels)
-        return {"hardness": self.hardness_.diagnose()} if fit_due else {}
 
     def _after_epoch(self) -> Metrics:
         return self._weight_facts

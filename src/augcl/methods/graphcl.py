@@ -14,9 +14,10 @@ from augcl.encoders import GIN, ContrastiveNetwork, inputs, output_width, projec
 from augcl.errors import InputError, one_of
 from augcl.hardness import Hardness, Uniform
 from augcl.hardness.monitor import Monitor
+from augcl.methods.onset import first_epoch, fit_due
 from augcl.methods.recipes import chosen_hardness, get_recipe
 from augcl.objectives import info_nce
-from augcl.training.estimator import GraphEstimator, whole_number
+from augcl.training.estimator import GraphEstimator
 from augcl.training.loop import Metrics
 from augcl.training.statistics import batch_statistics, running_statistics
 from augcl.views import named_view
@@ -27,15 +28,16 @@ class GraphCL(GraphEstimator):
 
     Parameters
     ----------
-    hardness : Hardness or {"none", "augcl"}
-        Weights of the negatives. A name takes the settings of `recipe`.
+    hardness : Hardness or {"none", "augcl", "dcl", "hcl", "progcl"}
+        How hard each negative is. A name takes the settings of `recipe`.
     recipe : {"default", "authors", "paper"}
         Decides `warmup`, whether the anchor is augmented too, and the settings of a named
         hardness.
     epochs : int
         All epochs, before and after the hardness sets in; 0 gives the untrained encoder.
     warmup : int, optional
-        Epochs before the hardness is fitted; by the recipe if None (half of all by default).
+        Epochs before the hardness sets in; if None as the hardness says, which for one that has
+        to be fitted is a matter of the recipe (half of all by default).
     augmentation : str
         "random2" (node dropping or subgraph), "random3" (+ edge perturbation), "random4"
         (+ attribute masking), one of "node-drop", "edge-perturb", "subgraph", "attribute-mask",
@@ -123,22 +125,20 @@ class GraphCL(GraphEstimator):
         one_of(self.pooling, ("sum", "mean"), "pooling")
         if not 0 < self.tau < math.inf:
             raise InputError(f"tau is {self.tau!r}: the temperature must be above 0 and finite")
-        if self.warmup is not None:
-            whole_number("warmup", self.warmup, least=0)
-            if self.warmup > self.epochs:
-                raise InputError(
-                    f"warmup is {self.warmup}: it must lie between 0 and {self.epochs}"
-                )
         self._view = named_view(self.augmentation, growth=self.growth or recipe.growth)
         self._two_views = (
             recipe.augment_anchor if self.augment_anchor is None else self.augment_anchor
         )
-        share = int(self.epochs * recipe.warmup_share)
-        self._warmup = share if self.warmup is None else self.warmup
         self._statistics = batch_statistics if recipe.statistics == "batch" else running_statistics
         self.hardness_ = chosen_hardness(self.hardness, recipe)
+        self._onset = first_epoch(
+            self.hardness_,
+            warmup=self.warmup,
+            epochs=self.epochs,
+            usual=int(self.epochs * recipe.warmup_share),
+        )
         self._monitor = Monitor(self.hardness_)
-        self._weighted = False
+        self._hardened = False
 
     def _build(self, features: int, generator: torch.Generator) -> ContrastiveNetwork:
         encoder = copy.deepcopy(self.encoder)
@@ -156,12 +156,13 @@ class GraphCL(GraphEstimator):
 
     def _loss(self, batch: GraphSet, generator: torch.Generator) -> Tensor:
         anchor, candidate = self._views(batch, generator)
-        self._monitor.labels = batch.y
+        if self._hardened:
+            self._monitor.begin_batch(batch.y, generator)
         return info_nce(
             self._project(anchor),
             self._project(candidate),
             tau=self.tau,
-            hardness=self._monitor if self._weighted else None,
+            hardness=self._monitor if self._hardened else None,
             positive_in_denominator=self.positive_in_denominator,
             symmetric=self.symmetric,
         )
@@ -169,15 +170,14 @@ class GraphCL(GraphEstimator):
     def _before_epoch(
         self, epoch: int, batches: list[GraphSet], generator: torch.Generator
     ) -> Metrics:
-        since = epoch - self._warmup
-        self._weighted = since >= 0 and not isinstance(self.hardness_, Uniform)
-        refresh = getattr(self.hardness_, "refresh", None)
-        due = since == 0 or (refresh is not None and since > 0 and since % refresh == 0)
-        if not (self._weighted and due):
+        since = epoch - self._onset
+        self._hardened = since >= 0 and not isinstance(self.hardness_, Uniform)
+        if not (self._hardened and fit_due(self.hardness_, since)):
             return {}
         with self._statistics(self.network_):
             self.hardness_.fit(EmbeddedBatches(self, batches, generator), generator=generator)
-        return {"hardness": self.hardness_.diagnose()}
+        found = self.hardness_.diagnose()
+        return {"hardness": found} if found else {}
 
     def _after_epoch(self) -> Metrics:
         return self._monitor.read()

@@ -8,7 +8,7 @@ from typing import Any
 from torch import nn
 
 from augcl.errors import InputError, one_of
-from augcl.hardness import HARDNESS
+from augcl.hardness import CEILING, HARDNESS
 from augcl.methods.gca import GCA
 from augcl.methods.grace import GRACE
 from augcl.methods.graphcl import GraphCL
@@ -73,5 +73,5 @@ def load_model(
 
 
 def _hardness(saved: dict[str, Any]) -> Any:
-    kinds = {kind.__name__: kind for kind in HARDNESS.values()}
+    kinds = {kind.__name__: kind for kind in (HARDNESS | CEILING).values()}
     return kinds[one_of(saved["class"], kinds, "hardness")](**saved["params"])

@@ -10,6 +10,7 @@ from torch import Tensor
 from augcl.errors import InputError
 from augcl.hardness.base import Hardness, Uniform
 from augcl.hardness.pair_weights import PairWeights
+from augcl.objectives.mixing import mixed_log_mass
 from augcl.objectives.node_info_nce import node_info_nce
 from augcl.ops.cosine import cosine
 from augcl.ops.negative_mass import LEAST_TAU
@@ -44,8 +45,8 @@ def info_nce(
         Average over both directions: each view is the anchor once.
     intra : bool
         The other anchors of the same view are negatives too, with the same weights (GRACE). In
-        both directions, with no hardness or `PairWeights` and τ ≥ 0.02, this takes memory linear
-        in N.
+        both directions this takes memory linear in N, unless the hardness gives weights other than
+        `PairWeights`, or τ over its largest power is below 0.02.
 
     Returns
     -------
@@ -68,11 +69,13 @@ def info_nce(
     hardness = Uniform() if hardness is None else hardness
     if not isinstance(hardness, Hardness):
         raise InputError(f"hardness is {hardness!r}: give an object such as AffinityUncertainty()")
-    if symmetric and intra and tau >= LEAST_TAU and type(hardness) in (Uniform, PairWeights):
+    in_tiles = isinstance(hardness, PairWeights) or not hardness.weighs
+    if symmetric and intra and in_tiles and tau / max(hardness.powers) >= LEAST_TAU:
         return node_info_nce(
             _wide(anchors),
             _wide(candidates),
             tau=tau,
+            hardness=hardness,
             weights=hardness if isinstance(hardness, PairWeights) else None,
             positive_in_denominator=positive_in_denominator,
         )
@@ -94,13 +97,27 @@ def info_nce(
     own = torch.eye(len(anchors), dtype=torch.bool, device=anchors.device)
     log_weights = hardness.log_weights(anchors.detach(), candidates.detach(), affinity.detach())
     blocks = [affinity, _wide(cosine(anchors, anchors))] if intra else [affinity]
-    negatives = [(block / tau).masked_fill(own, MASKED) for block in blocks]
-    if log_weights is not None:
-        negatives = [block + log_weights for block in negatives]
-    log_mass = hardness.log_mass(torch.cat(negatives, dim=1), positive, tau)
+    logits = torch.cat(blocks, dim=1) / tau
+    others = own.repeat(1, len(blocks))
+    summed = None if log_weights is None or hardness.mixed else log_weights.repeat(1, len(blocks))
+    log_mass = hardness.log_mass(
+        torch.stack([_log_sum(logits * p, others, summed) for p in hardness.powers]),
+        positive,
+        count=(len(anchors) - 1) * len(blocks),
+        tau=tau,
+    )
+    if hardness.mixed and log_weights is not None:
+        order = hardness.permutation(min(hardness.mixed, len(anchors) - 1)).to(anchors.device)
+        heavy = log_weights.masked_fill(own, MASKED)
+        log_mass = torch.logaddexp(log_mass, mixed_log_mass(affinity / tau, heavy, order))
     if positive_in_denominator:
         log_mass = torch.logaddexp(positive, log_mass)
     return (log_mass - positive).mean()
+
+
+def _log_sum(logits: Tensor, masked: Tensor, log_weights: Tensor | None) -> Tensor:
+    logits = logits.masked_fill(masked, MASKED)
+    return (logits if log_weights is None else logits + log_weights).logsumexp(1)
 
 
 def _wide(x: Tensor) -> Tensor:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import math
+
 import torch
 from torch import Tensor
 
+from augcl.hardness.base import Hardness, Uniform
 from augcl.hardness.pair_weights import PairWeights
+from augcl.objectives.mixing import mixed_node_log_mass
 from augcl.ops.cosine import unit_rows
 from augcl.ops.negative_mass import TILE, negative_mass, sampled_mass
 
@@ -15,6 +19,7 @@ def node_info_nce(
     candidates: Tensor,
     *,
     tau: float,
+    hardness: Hardness | None = None,
     weights: PairWeights | None = None,
     positive_in_denominator: bool = True,
     columns: Tensor | None = None,
@@ -27,7 +32,9 @@ def node_info_nce(
     anchors, candidates : (N, D)
         Embeddings of the nodes in the two views.
     tau : float
-        Temperature.
+        Temperature; over the hardness's largest power it must be 0.02 or more.
+    hardness : Hardness, optional
+        What becomes of the sums over the negatives; its own weights are not asked for.
     weights : PairWeights, optional
         Of all pairs of nodes; all 1 if absent.
     positive_in_denominator : bool
@@ -46,14 +53,36 @@ def node_info_nce(
     nodes = len(anchors)
     if nodes < 2:
         return (anchors.sum() + candidates.sum()) * 0
+    hardness = Uniform() if hardness is None else hardness
     u, v = unit_rows(anchors), unit_rows(candidates)
-    z = torch.cat([u, v])
-    if columns is None:
-        mass = negative_mass(z, tau, weights=weights, tile=tile)
-    else:
-        mass = sampled_mass(z, tau, columns, weights=weights)
-    log_mass = mass.clamp_min(torch.finfo(z.dtype).tiny).log()
-    positive = (((u * v).sum(1) - 1) / tau).repeat(2)
+    positive = ((u * v).sum(1) / tau).repeat(2)
+    summed = weights if hardness.mixed == 0 else None
+    log_sums = [_log_sum(torch.cat([u, v]), tau, p, summed, columns, tile) for p in hardness.powers]
+    count = 2 * (nodes - 1)
+    log_mass = hardness.log_mass(torch.stack(log_sums), positive, count=count, tau=tau)
+    if hardness.mixed and weights is not None:
+        most = nodes - 1 if columns is None else len(columns) - 1
+        order = hardness.permutation(min(hardness.mixed, most)).to(u.device)
+        ways = ((u, v), (v, u))
+        mixed = [mixed_node_log_mass(a, b, tau, weights, order, columns) for a, b in ways]
+        log_mass = torch.logaddexp(log_mass, torch.cat(mixed))
     if positive_in_denominator:
         log_mass = torch.logaddexp(positive, log_mass)
     return (log_mass - positive).mean()
+
+
+def _log_sum(
+    z: Tensor,
+    tau: float,
+    power: float,
+    weights: PairWeights | None,
+    columns: Tensor | None,
+    tile: int,
+) -> Tensor:
+    """(2N,) log Σ_b w · exp(power · z_a · z_b / τ) over the negatives b of each entry a."""
+    cooler = tau / power if power else math.inf
+    if columns is None:
+        mass = negative_mass(z, cooler, weights=weights, tile=tile)
+    else:
+        mass = sampled_mass(z, cooler, columns, weights=weights)
+    return mass.clamp_min(torch.finfo(z.dtype).tiny).log() + 1 / cooler

@@ -54,7 +54,7 @@ def write_report(run: Path) -> Path:
 
 def _warnings(result: dict[str, Any]) -> list[str]:
     pairs = zip(result["seeds"], result["weights"], strict=True)
-    dead = [str(seed) for seed, weights in pairs if weights and not weights["fit_alive"]]
+    dead = [str(seed) for seed, weights in pairs if weights and not weights.get("fit_alive", True)]
     if not dead:
         return []
     return [

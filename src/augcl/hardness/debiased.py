@@ -1,0 +1,61 @@
+"""DCL: take away the share of the negatives that a known prior says are false."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor
+
+from augcl.errors import InputError
+from augcl.hardness.base import Hardness
+
+
+class DCL(Hardness):
+    """Debiased contrastive loss (Chuang et al., 2020).
+
+    A share τ⁺ of the negatives is of the anchor's class and looks like its positive; their mass is
+    subtracted from the sum, which is kept above what N negatives at cosine −1 would have:
+
+        mass_i = max( (Σ_j E_ij − τ⁺ N E_ii) / (1 − τ⁺), N e^{−1/τ} ),   E = exp(s / τ)
+
+    It needs no fit and sets in at the first epoch.
+
+    Parameters
+    ----------
+    tau_plus : float
+        Prior probability that a negative is false, from 0 (plain InfoNCE) to below 1.
+
+    Examples
+    --------
+    >>> import augcl
+    >>> z = torch.eye(4)
+    >>> plain, debiased = (augcl.info_nce(z, z, hardness=h).item() for h in (None, DCL(0.01)))
+    >>> debiased < plain
+    True
+    """
+
+    def __init__(self, tau_plus: float = 0.1) -> None:
+        self.tau_plus = tau_plus
+
+    def check(self) -> None:
+        if not 0 <= self.tau_plus < 1:
+            raise InputError(f"tau_plus is {self.tau_plus!r}: it must lie from 0 to below 1")
+
+    def first_epoch(self, epochs: int, usual: int) -> int:
+        return 0
+
+    def log_mass(self, log_sums: Tensor, positive: Tensor, *, count: int, tau: float) -> Tensor:
+        return self._debiased(log_sums[0], positive, count, tau)
+
+    def _debiased(self, log_sum: Tensor, positive: Tensor, count: int, tau: float) -> Tensor:
+        """log max( (sum − τ⁺ N e^positive) / (1 − τ⁺), N e^{−1/τ} ), no gradient where cut."""
+        if self.tau_plus == 0:
+            return log_sum
+        log_share = math.log(self.tau_plus * count) + positive - log_sum
+        some_left = log_share < 0
+        # A share of 1 or more leaves nothing: the logarithm must not see it, nor its gradient.
+        left = torch.where(some_left, log_share, -1.0).expm1().neg().log()
+        log_mass = log_sum + left - math.log1p(-self.tau_plus)
+        least = math.log(count) - 1 / tau
+        return torch.where(some_left & (log_mass > least), log_mass, least)
