@@ -65,15 +65,14 @@ def dot_map(rows: Sequence[Dots], *, xlabel: str, zero_label: str) -> Figure:
     if not names:
         raise ValueError("a forest plot needs a row with a point")
     style = looks(names)
-    thickness = POINT * len(names) + PADDING
     groups = list(dict.fromkeys(row.group for row in rows))
-    height = len(rows) * thickness + len(groups) * HEADING
+    height = sum(map(_thickness, rows)) + len(groups) * HEADING
     figure = Figure(figsize=(COLUMN, height + 1.0), layout="constrained")
     axes = figure.subplots()
     axes.set(xlabel=xlabel, ylim=(height, 0))
     axes.axvline(0, color=INK, linewidth=0.8)
     axes.grid(axis="x")
-    _rows(axes, rows, groups, style, thickness)
+    _rows(axes, rows, groups, style)
     axes.margins(x=0.06)
     above = axes.get_xaxis_transform()
     axes.text(0, 1, zero_label, transform=above, ha="center", va="bottom", size=SMALL)
@@ -81,12 +80,12 @@ def dot_map(rows: Sequence[Dots], *, xlabel: str, zero_label: str) -> Figure:
     return freeze(figure)
 
 
+def _thickness(row: Dots) -> float:
+    return POINT * max(len(row.points), 1) + PADDING
+
+
 def _rows(
-    axes: Axes,
-    rows: Sequence[Dots],
-    groups: Sequence[str],
-    style: Mapping[str, Look],
-    thickness: float,
+    axes: Axes, rows: Sequence[Dots], groups: Sequence[str], style: Mapping[str, Look]
 ) -> None:
     ticks: list[float] = []
     labels: list[str] = []
@@ -100,10 +99,10 @@ def _rows(
         labels.append(group)
         top += HEADING
         for row in (row for row in rows if row.group == group):
-            ticks.append(top + thickness / 2)
+            ticks.append(top + _thickness(row) / 2)
             labels.append(row.label)
             _points(axes, row, top + (PADDING + POINT) / 2, style)
-            top += thickness
+            top += _thickness(row)
     axes.set_yticks(ticks, labels)
     axes.tick_params(axis="y", length=0)
     axes.spines["left"].set_visible(False)
@@ -112,14 +111,14 @@ def _rows(
 
 
 def _points(axes: Axes, row: Dots, top: float, style: Mapping[str, Look]) -> None:
-    for number, (name, look) in enumerate(style.items()):
-        if name in row.points:
-            mean, low, high = row.points[name]
-            y = top + number * POINT
-            axes.plot([low, high], [y, y], color=look.colour, linewidth=1.1)
-            handle = _handle(name, look)
-            handle.set_data([mean], [y])
-            axes.add_line(handle)
+    present = [name for name in style if name in row.points]
+    for number, name in enumerate(present):
+        mean, low, high = row.points[name]
+        y = top + number * POINT
+        axes.plot([low, high], [y, y], color=style[name].colour, linewidth=1.1)
+        mark = _handle(name, style[name])
+        mark.set_data([mean], [y])
+        axes.add_line(mark)
 
 
 def _handle(name: str, look: Look) -> Line2D:

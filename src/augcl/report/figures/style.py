@@ -50,8 +50,9 @@ STYLE: Any = {
     "lines.markersize": 4,
     "legend.fontsize": 7.5,
     "legend.frameon": False,
-    "legend.handlelength": 2.2,
-    "legend.columnspacing": 1.4,
+    "legend.handlelength": 1.8,
+    "legend.columnspacing": 1.2,
+    "legend.handletextpad": 0.6,
 }
 
 # Okabe and Ito's colours, which all kinds of sight tell apart, without their pale yellow.
