@@ -187,7 +187,6 @@ def make_figures():
     return {
         "lines": line_panels(lines, xlabel="reward o", ylabel="accuracy (%)"),
         "ranks": critical_difference(ranks_of(4)),
-        "dots": dot_map(rows(), xlabel="points", zero_label="no difference"),
     }
 
 

@@ -7,7 +7,7 @@ import subprocess
 from io import StringIO
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from rich.console import Console
@@ -55,6 +55,7 @@ def test_markdown():
     ]
 
 
+@example("__0__")
 @given(st.text(st.characters(codec="utf-8", exclude_categories=["C"]), max_size=12))
 def test_markdown_shows_every_cell_as_it_is(cell):
     text = Grid("t", ("a", "b"), ((cell, "next"),)).markdown()

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-MARKUP = re.compile(r"[\\`*<\[|&~$]|(?<!\w)_|_(?!\w)")
+# An underline is markup unless it stands between letters or digits.
+MARKUP = re.compile(r"[\\`*<\[|&~$]|(?<![^\W_])_|_(?![^\W_])")
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

@@ -115,7 +115,7 @@ def _too_wide(names: Sequence[str], width: float) -> bool:
 def _panel(axes: Axes, lines: Sequence[Line], style: Mapping[str, Look], turned: bool) -> None:
     axes.grid(axis="y")
     axes.margins(y=0.08)
-    axes.yaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
+    axes.yaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 2.5, 5, 10], min_n_ticks=3))
     names = _names(lines)
     positions = [[float(names.index(str(x)) if names else x) for x in line.x] for line in lines]
     values = sorted({x for line in positions for x in line})

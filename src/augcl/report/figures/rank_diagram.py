@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from augcl.evaluation.ranks import Ranks
-from augcl.report.figures.style import INK, PALE, SMALL, STYLE, freeze, text_width
+from augcl.report.figures.style import INK, PALE, SMALL, STYLE, text_width
 
 # All lengths are inches: the axes cover the figure and count in inches from its upper left.
 SIZE = 8
@@ -65,7 +65,7 @@ def critical_difference(ranks: Ranks) -> Figure:
     axes.text(
         frame.width / 2, frame.height - MARGIN, caption, color="#666666", size=SMALL, ha="center"
     )
-    return freeze(figure)
+    return figure
 
 
 def _caption(ranks: Ranks) -> str:
