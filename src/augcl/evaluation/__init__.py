@@ -2,6 +2,7 @@
 
 from augcl.evaluation.clustering import ClusteringScore, clustering
 from augcl.evaluation.protocol import PROTOCOLS, evaluate
+from augcl.evaluation.ranks import Ranks, compare_ranks
 from augcl.evaluation.score import Score
 from augcl.evaluation.statistics import PairedDifference, paired_difference
 
@@ -9,8 +10,10 @@ __all__ = [
     "PROTOCOLS",
     "ClusteringScore",
     "PairedDifference",
+    "Ranks",
     "Score",
     "clustering",
+    "compare_ranks",
     "evaluate",
     "paired_difference",
 ]

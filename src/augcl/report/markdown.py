@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
+
+# An underline is markup unless it stands between letters or digits.
+MARKUP = re.compile(r"[\\`*<\[|&~$]|(?<![^\W_])_|_(?![^\W_])")
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -17,6 +21,15 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     text = ["| " + " | ".join(line) + " |" for line in lines]
     text[1] = "|" + "|".join(lines[1]) + "|"
     return "\n".join(text)
+
+
+def escape(text: str) -> str:
+    """One line of Markdown that shows `text` as it is, also inside a table.
+
+    >>> print(escape("P(a|b) of GraphCL_AUGCL*"))
+    P(a\\|b) of GraphCL_AUGCL\\*
+    """
+    return MARKUP.sub(r"\\\g<0>", " ".join(text.split()))
 
 
 def percent(mean: float, std: float | None = None) -> str:
