@@ -11,7 +11,7 @@ from augcl.data.graph import Cleaned
 from augcl.data.statistics import statistics
 from augcl.evaluation.svm import smallest_class
 from augcl.experiments.doctor_features import look_at_features
-from augcl.experiments.finding import Finding, counted, part_of
+from augcl.experiments.finding import Finding, Level, counted, part_of
 
 FOLDS = 10
 MANY = 0.1  # the share of nodes from which on a defect decides what is learned
@@ -70,7 +70,7 @@ def look_at_isolated(data: GraphSet | NodeGraph) -> list[Finding]:
         return [Finding("ok", "isolated nodes", "every node has a neighbour")]
     what = f"{part_of(alone, data.num_nodes, 'node')} without an edge"
     cure = "they learn from their own features alone: drop them, or look for lost edges"
-    level = "warning" if alone >= MANY * data.num_nodes else "note"
+    level: Level = "warning" if alone >= MANY * data.num_nodes else "note"
     return [Finding(level, "isolated nodes", what, cure)]
 
 
@@ -85,7 +85,7 @@ def look_at_sizes(graphs: GraphSet) -> list[Finding]:
         f"{part_of(small, len(graphs), 'graph')} below {ALTERED_FROM} nodes: 10 % of that is no "
         "node, so node-drop and attribute-mask leave them as they are"
     )
-    level = "warning" if 2 * small >= len(graphs) else "note"
+    level: Level = "warning" if 2 * small >= len(graphs) else "note"
     return [Finding(level, "small graphs", what, "try --augmentation subgraph, which alters all")]
 
 

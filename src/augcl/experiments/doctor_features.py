@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from augcl.data import GraphSet, NodeGraph
-from augcl.experiments.finding import Finding, counted, part_of
+from augcl.experiments.finding import Finding, Level, counted, part_of
 
 MANY = 0.1  # the share of nodes without features from which on it decides what is learned
 SHOWN = 3  # names of columns
@@ -36,7 +36,7 @@ def look_at_features(data: GraphSet | NodeGraph) -> list[Finding]:
     if empty:
         what = f"{part_of(empty, data.num_nodes, 'node')} with all features 0"
         cure = "check that 0 is meant, and not a value that is missing"
-        level = "warning" if empty >= MANY * data.num_nodes else "note"
+        level: Level = "warning" if empty >= MANY * data.num_nodes else "note"
         findings.append(Finding(level, "features", what, cure))
     findings += _unused(data) if isinstance(data, GraphSet) else []
     if not findings:
