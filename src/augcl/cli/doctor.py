@@ -62,7 +62,8 @@ def doctor(
         found = {"what": title, "findings": [asdict(f) for f in findings], **more}
         typer.echo(json.dumps(found, indent=1))
     else:
-        Console().print(findings_table(title, findings))
+        typer.echo(title)
+        Console().print(findings_lines(findings))
 
 
 def _is_run(what: str) -> bool:
@@ -116,14 +117,14 @@ def _data(
     return data.name, findings, more
 
 
-def findings_table(title: str, findings: list[Finding]) -> Table:
-    """One line a finding."""
-    table = Table(title=title)
-    table.add_column("")
-    table.add_column("about", no_wrap=True)
-    table.add_column("what was seen")
-    table.add_column("what to do")
-    for f in findings:
-        mark = Text(f.level, style=STYLES[f.level])
-        table.add_row(mark, f.about, Text(f.what), Text(f.cure))
-    return table
+def findings_lines(findings: list[Finding]) -> Table:
+    """A mark, what was seen and, below it, what to do."""
+    lines = Table.grid(padding=(0, 2))
+    lines.add_column(no_wrap=True)
+    lines.add_column()
+    for finding in findings:
+        text = Text.assemble((finding.about, "bold"), f": {finding.what}")
+        if finding.cure:
+            text.append(f"\n→ {finding.cure}", style="dim")
+        lines.add_row(Text(finding.level, style=STYLES[finding.level]), text)
+    return lines

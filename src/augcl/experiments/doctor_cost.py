@@ -17,9 +17,10 @@ MOST = 0.8  # of the machine's memory
 
 @dataclass(frozen=True)
 class Price:
-    """Of the whole command: seconds by the clock, and bytes of all processes."""
+    """Of the whole command: seconds by the clock, bytes of one seed's work and of everything."""
 
     seconds: float
+    working_memory: float
     memory: float
 
 
@@ -28,10 +29,11 @@ def price(cost: Cost, plan: Plan, *, seeds: int, at_once: int) -> Price:
 
     >>> cost = Cost(1.0, 1.0, 0.0, 5.0, memory=1e9)
     >>> price(cost, Plan(epochs=5, warmup=2, width=32), seeds=3, at_once=2)
-    Price(seconds=20.0, memory=3000000000.0)
+    Price(seconds=20.0, working_memory=1000000000.0, memory=3000000000.0)
     """
     rounds = math.ceil(seeds / at_once)
-    return Price(rounds * cost.seconds(plan), at_once * (BASE + cost.memory))
+    everything = at_once * (BASE + cost.memory)
+    return Price(rounds * cost.seconds(plan), cost.memory, everything)
 
 
 def look_at_price(
@@ -39,16 +41,17 @@ def look_at_price(
 ) -> list[Finding]:
     """The estimate and, side by side, what the short run says; `what` names the training."""
     best = checked or expected
-    time, memory = duration(expected.seconds), size(expected.memory)
+    time, memory = duration(expected.seconds), size(expected.working_memory)
     if checked is not None and tried is not None:
         things = "nodes" if of_nodes else "graphs"
         part = (
             f"all {tried.of:,}" if tried.tried == tried.of else f"{tried.tried:,} of {tried.of:,}"
         )
         time += f"; by a short run on {part} {things}: {duration(checked.seconds)}"
-        memory += f"; by the short run: {size(checked.memory)}"
+        memory += f"; by the short run: {size(checked.working_memory)}"
     else:
         time += " (not tried)"
+    memory += f"; with Python and torch {size(best.memory)} in all"
     fewer = "--epochs, or --candidates 1000" if of_nodes else "--epochs or --seeds"
     long = best.seconds > LONG
     cure = f"try a smaller {fewer} first" if long else ""
@@ -60,7 +63,8 @@ def look_at_price(
         Finding(
             "warning" if scarce else "ok",
             "memory",
-            f"estimate {memory}" + (f"; this machine has {size(there or 0)}" if scarce else ""),
+            f"estimate for a seed {memory}"
+            + (f"; this machine has {size(there or 0)}" if scarce else ""),
             f"{short}, or a machine with more" if scarce else "",
         ),
     ]
@@ -90,7 +94,9 @@ def duration(seconds: float) -> str:
 def size(count: float) -> str:
     """Bytes as people say it.
 
-    >>> size(5.4e8), size(2.1e10)
-    ('0.5 GB', '21 GB')
+    >>> size(5.4e7), size(2.14e9), size(2.1e10)
+    ('54 MB', '2.1 GB', '21 GB')
     """
+    if count < 1e9:
+        return f"{count / 1e6:.0f} MB"
     return f"{count / 1e9:.1f} GB" if count < 1e10 else f"{count / 1e9:.0f} GB"

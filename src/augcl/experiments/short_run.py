@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import sys
 import time
+import warnings
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -43,7 +44,11 @@ def short_run(
     plan = Plan.of(spec, data)
     brief = replace(spec, epochs=EPOCHS, options={**spec.options, "warmup": WARMUP})
     make_fabric("cpu")  # what is imported there is not of this run
-    with progress_bar("short run", 2, show=progress, stay=False) as report:
+    with (
+        progress_bar("short run", 2, show=progress, stay=False) as report,
+        warnings.catch_warnings(),
+    ):
+        warnings.simplefilter("ignore")  # what four epochs do not learn is no news
         started, before = time.perf_counter(), start_watching_memory()
         model = brief.estimator(some, 0, progress=False).fit(some)
         report(1, "trained")
