@@ -1,6 +1,7 @@
 from dataclasses import replace
 
 import pytest
+import torch
 
 from augcl.data import load_graph, load_graphs
 from augcl.experiments import doctor_cost, short_run
@@ -43,6 +44,14 @@ def test_a_short_run_measures_every_part(monkeypatch):
     assert (found.tried, found.of) == (60, 188)
     assert min(found.cost.plain_epoch, found.cost.weighted_epoch, found.cost.evaluation) > 0
     assert 0.5 < found.cost.seconds(PLAN) < 500
+
+
+def test_unlabelled_graphs_are_not_judged(monkeypatch):
+    monkeypatch.setattr(short_run, "GRAPHS", 60)
+    graphs = replace(load_graphs("MUTAG"), y=None)
+    assert short_run.short_run(Spec("MUTAG"), graphs).cost.evaluation == 0
+    few = replace(graphs, y=torch.arange(188) // 4)  # too few of each class for ten folds
+    assert short_run.short_run(Spec("MUTAG"), few).cost.evaluation > 0
 
 
 def test_what_is_long_or_too_much_has_a_cure(monkeypatch):

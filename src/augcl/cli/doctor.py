@@ -106,7 +106,7 @@ def _data(
         one_thread()  # as augcl train does
     plan = Plan.of(spec, data)
     expected = price(estimate(data, plan), plan, seeds=seeds, at_once=at_once)
-    tried = short_run(spec, data, judge=data.y is not None, progress=show) if try_it else None
+    tried = short_run(spec, data, progress=show) if try_it else None
     checked = None
     if tried is not None:
         checked = price(tried.cost, plan, seeds=seeds, at_once=at_once)

@@ -73,12 +73,13 @@ def _of_set(graphs: GraphSet, width: int) -> Cost:
     activations = (4 * width * layers * kept_per_layer * views * V + 100 * E) / batches
     matrices = 8 * 1.9 * N**2 if N <= LARGEST_MATRIX else 0.0  # distances, and one kernel
     kernels = min(SVM_CACHE, 8.0 * N**2)
+    judging = 0.0 if graphs.y is None else matrices + kernels
     return Cost(
         plain_epoch=epoch,
         weighted_epoch=1.2 * epoch,
         fit=0.5 * batches,
-        evaluation=0.3 + 7e-6 * N**2,
-        memory=data + max(activations, matrices + kernels),
+        evaluation=0.0 if graphs.y is None else 0.3 + 7e-6 * N**2,
+        memory=data + max(activations, judging),
     )
 
 
@@ -93,6 +94,6 @@ def _of_graph(graph: NodeGraph, width: int) -> Cost:
         plain_epoch=epoch,
         weighted_epoch=1.2 * epoch,
         fit=1 + 7e-7 * N**2,
-        evaluation=1 + 2e-3 * N,
+        evaluation=0.0 if graph.y is None else 1 + 2e-3 * N,
         memory=N**2 + activations + features + rows,  # a byte for the weight of each pair
     )

@@ -36,9 +36,7 @@ class ShortRun:
     cost: Cost
 
 
-def short_run(
-    spec: Spec, data: GraphSet | NodeGraph, *, judge: bool = True, progress: bool = True
-) -> ShortRun:
+def short_run(spec: Spec, data: GraphSet | NodeGraph, *, progress: bool = True) -> ShortRun:
     """Train four epochs on a part of the data, and scale the cost up by the rule of `estimate`."""
     some = part_of_data(data)
     plan = Plan.of(spec, data)
@@ -52,7 +50,7 @@ def short_run(
         started, before = time.perf_counter(), start_watching_memory()
         model = brief.estimator(some, 0, progress=False).fit(some)
         report(1, "trained")
-        judged = _seconds_of_judging(model.transform(some), some) if judge else 0.0
+        judged = _seconds_of_judging(model.transform(some), some)
         report(2, "judged")
         memory = max(0.0, peak_memory() - before)
         seconds = time.perf_counter() - started
@@ -61,7 +59,7 @@ def short_run(
         plain_epoch=epochs[WARMUP - 1],
         weighted_epoch=epochs[-1],
         fit=max(0.0, epochs[WARMUP] - epochs[-1]),
-        evaluation=judged,
+        evaluation=estimate(some, plan).evaluation if judged is None else judged,
         memory=memory,
     )
     cost = scaled(measured, estimate(some, plan), estimate(data, plan))
@@ -78,7 +76,9 @@ def scaled(measured: Cost, expected: Cost, expected_of_all: Cost) -> Cost:
     grown = {
         part: getattr(measured, part) * getattr(expected_of_all, part) / getattr(expected, part)
         for part in parts
+        if getattr(expected, part)
     }
+    grown = {**dict.fromkeys(parts, 0.0), **grown}  # without labels nothing is judged
     return Cost(**grown, memory=measured.memory + expected_of_all.memory - expected.memory)
 
 
@@ -112,14 +112,14 @@ def _count(data: GraphSet | NodeGraph) -> int:
     return len(data) if isinstance(data, GraphSet) else data.num_nodes
 
 
-def _seconds_of_judging(embeddings: Any, data: GraphSet | NodeGraph) -> float:
-    """Of all runs of the protocol; 0 if the part has too few of a class."""
+def _seconds_of_judging(embeddings: Any, data: GraphSet | NodeGraph) -> float | None:
+    """Of all runs of the protocol; None if the part cannot be judged, with too few of a class."""
     nodes = isinstance(data, NodeGraph)
     started = time.perf_counter()
     try:
         evaluate(embeddings, data, repeats=NODE_RUNS if nodes else 1, progress=False)
     except InputError:
-        return 0.0
+        return None
     return (time.perf_counter() - started) * (ALL_NODE_RUNS / NODE_RUNS if nodes else 1)
 
 
