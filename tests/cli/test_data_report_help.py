@@ -61,7 +61,7 @@ def test_the_version_is_told(succeeds):
 def test_help_names_every_command_and_where_to_start(succeeds, given):
     text = succeeds(*given)
     assert "Start with augcl train" in text
-    for command in ("train", "embed", "evaluate", "data", "report"):
+    for command in ("train", "embed", "evaluate", "data", "doctor", "report"):
         assert re.search(rf"│ {command} +[A-Z]", text)
 
 
@@ -74,6 +74,6 @@ def test_help_of_train_teaches_by_examples_and_choices(succeeds):
     assert "constant, degree, log-degree or attributes" in text
 
 
-@pytest.mark.parametrize("command", ["embed", "evaluate", "data", "report"])
+@pytest.mark.parametrize("command", ["embed", "evaluate", "data", "doctor", "report"])
 def test_help_of_each_command_has_an_example(succeeds, command):
     assert f"Example: augcl {command} " in succeeds(command, "--help")

@@ -39,6 +39,7 @@ def test_the_second_time_the_file_is_not_read(source):
         assert torch.equal(getattr(first, key), getattr(second, key))
     assert second.node_attr is None
     assert (second.name, second.names) == ("components", None)
+    assert second.cleaned == first.cleaned is not None
 
 
 def test_a_changed_file_is_read_again(source):
@@ -122,6 +123,7 @@ def test_a_single_graph_comes_back_whole(source, width):
     for part, mask in vars(graph.splits).items():
         assert torch.equal(getattr(again.splits, part), mask)
     assert (again.names, again.name) == (graph.names, "mine")
+    assert again.cleaned == graph.cleaned is not None
 
 
 def test_a_graph_with_little_to_say_comes_back_too(source):

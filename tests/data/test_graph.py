@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from augcl.data import load
-from augcl.data.graph import GraphSet, simple_undirected
+from augcl.data.graph import Cleaned, GraphSet, simple_undirected
 from augcl.errors import InputError
 
 
@@ -41,7 +41,7 @@ def as_pairs(edges):
 def test_simple_undirected_is_the_sorted_set_of_both_directions(case):
     nodes, edges = case
     slow = sorted({(a, b) for u, v in edges for a, b in ((u, v), (v, u)) if a != b})
-    edge_index, _ = simple_undirected(as_pairs(edges), nodes)
+    edge_index, _, _ = simple_undirected(as_pairs(edges), nodes)
     assert list(zip(*edge_index.tolist(), strict=True)) == slow
 
 
@@ -52,7 +52,7 @@ def test_simple_undirected_keeps_the_first_attribute_of_each_direction(case):
     for direction in (1, -1):  # an edge as written counts before its mirror image
         for i, pair in enumerate(edges):
             first.setdefault(pair[::direction], float(i))
-    edge_index, attr = simple_undirected(
+    edge_index, attr, _ = simple_undirected(
         as_pairs(edges), nodes, torch.arange(float(len(edges))).unsqueeze(1)
     )
     found = dict(zip(zip(*edge_index.tolist(), strict=True), attr[:, 0].tolist(), strict=True))
@@ -62,9 +62,23 @@ def test_simple_undirected_keeps_the_first_attribute_of_each_direction(case):
 @given(edge_lists())
 def test_simple_undirected_changes_nothing_the_second_time(case):
     nodes, edges = case
-    once, _ = simple_undirected(as_pairs(edges), nodes)
-    twice, _ = simple_undirected(once, nodes)
+    once, _, _ = simple_undirected(as_pairs(edges), nodes)
+    twice, _, _ = simple_undirected(once, nodes)
     assert torch.equal(once, twice)
+
+
+@given(edge_lists(), st.booleans())
+def test_what_was_wrong_with_the_edges_is_counted(case, attributes):
+    nodes, edges = case
+    attr = torch.zeros(len(edges), 1) if attributes else None
+    given_once = {(u, v) for u, v in edges if u != v}
+    loops = sum(u == v for u, v in edges)
+    assert simple_undirected(as_pairs(edges), nodes, attr)[2] == Cleaned(
+        edges=len({frozenset(pair) for pair in given_once}),
+        loops=loops,
+        duplicates=len(edges) - loops - len(given_once),
+        one_way=sum((v, u) not in given_once for u, v in given_once),
+    )
 
 
 @given(graph_sets(), st.data())

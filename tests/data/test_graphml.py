@@ -1,6 +1,7 @@
 import networkx as nx
 import pytest
 
+from augcl.data.graph import Cleaned
 from augcl.data.graphml import read_graphml, read_graphml_graph
 from augcl.errors import InputError
 
@@ -33,6 +34,7 @@ def test_one_file_is_one_graph(tmp_path):
     graphs = read_graphml(tmp_path / "one.graphml")
     assert (len(graphs), graphs.name, graphs.num_edges, graphs.y) == (1, "one", 2, None)
     assert graphs.x.tolist() == [[1], [1]]
+    assert graphs.cleaned == Cleaned(edges=1, loops=1)
 
 
 def test_a_number_that_is_missing_on_a_node_is_told(tmp_path):

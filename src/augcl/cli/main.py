@@ -10,6 +10,7 @@ import typer
 
 from augcl import __version__
 from augcl.cli.data import data
+from augcl.cli.doctor import doctor
 from augcl.cli.embed import embed
 from augcl.cli.evaluate import evaluate
 from augcl.cli.report import report
@@ -37,7 +38,7 @@ app = typer.Typer(
     help="Self-supervised learning on graphs with hardness-aware negatives (AUGCL).\n\n"
     "Start with [bold]augcl train[/bold]: it needs no data of yours and no network.",
 )
-for command in (train, embed, evaluate, data, report):
+for command in (train, embed, evaluate, data, doctor, report):
     app.command()(command)
 
 

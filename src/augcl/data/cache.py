@@ -15,12 +15,12 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
-from augcl.data.graph import GraphSet
+from augcl.data.graph import Cleaned, GraphSet
 from augcl.data.node_graph import NodeGraph, Splits
 from augcl.data.sparse import torch_csr
 from augcl.files import atomic_path
 
-FORMAT = 2  # count up when a reader gives other arrays for the same file
+FORMAT = 3  # count up when a reader gives other arrays for the same file
 SMALLEST = 1_000_000  # bytes; smaller files are read as fast as the cache
 
 G = TypeVar("G")
@@ -80,14 +80,14 @@ def _cached(
 
 def _graphs_to_parts(graphs: GraphSet) -> Parts:
     found = {key: getattr(graphs, key) for key in _TENSORS}
-    about: dict[str, Any] = {"name": graphs.name}
+    about: dict[str, Any] = {"name": graphs.name, "cleaned": graphs.cleaned}
     for key in ("names", "columns"):
         about[key] = None if getattr(graphs, key) is None else list(getattr(graphs, key))
     return {key: value for key, value in found.items() if value is not None}, about
 
 
 def _graphs_from_parts(tensors: dict[str, Tensor], about: dict[str, Any]) -> GraphSet:
-    parts: dict[str, Any] = {**tensors, **about}
+    parts: dict[str, Any] = {**tensors, **about, "cleaned": _cleaned(about)}
     return GraphSet(**parts)
 
 
@@ -102,7 +102,7 @@ def _graph_to_parts(graph: NodeGraph) -> Parts:
         masks = vars(graph.splits).items()
         tensors |= {f"splits.{part}": mask.clone() for part, mask in masks if mask is not None}
     about = {"name": graph.name, "names": graph.names, "width": graph.num_features}
-    return tensors, about
+    return tensors, {**about, "cleaned": graph.cleaned}
 
 
 def _graph_from_parts(tensors: dict[str, Tensor], about: dict[str, Any]) -> NodeGraph:
@@ -115,7 +115,12 @@ def _graph_from_parts(tensors: dict[str, Tensor], about: dict[str, Any]) -> Node
     masks = {key: mask for key, mask in tensors.items() if key.startswith("splits.")}
     if masks:
         parts["splits"] = Splits(**{key.removeprefix("splits."): masks[key] for key in masks})
+    parts["cleaned"] = _cleaned(about)
     return NodeGraph(**parts, name=about["name"], names=about["names"])
+
+
+def _cleaned(about: dict[str, Any]) -> Cleaned | None:
+    return None if about["cleaned"] is None else Cleaned(*about["cleaned"])
 
 
 def _save(tensors: dict[str, Tensor], about: dict[str, Any], target: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 from augcl.data.cache import cached, cached_graph
@@ -80,7 +81,7 @@ def read_graph(path: str | os.PathLike[str]) -> NodeGraph:
         return cached_graph(path, read_csv_graph)
     graphs = read_graphs(path)
     with mistakes_in(path):
-        return as_node_graph(graphs)
+        return replace(as_node_graph(graphs), cleaned=graphs.cleaned)
 
 
 def is_one_graph(path: Path) -> bool:

@@ -115,7 +115,7 @@ def _numeric_keys(graph: Any) -> set[str]:
 def _with_features(graph: Any, keys: list[str], file: Path) -> Any:
     """The bare graph with its class and one feature vector ``x`` a node."""
     label = {key: graph.graph[key] for key in ("y", "label") if key in graph.graph}
-    plain = nx.Graph(**label)
+    plain = nx.MultiDiGraph(**label)  # keeps every edge as the file has it
     for node, values in graph.nodes(data=True):
         vector = [values.get(key) for key in keys]
         for key, value in zip(keys, vector, strict=True):

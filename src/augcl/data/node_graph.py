@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor, device
 
-from augcl.data.graph import simple_undirected
+from augcl.data.graph import Cleaned, simple_undirected
 from augcl.data.sparse import compact, first_bad_row
 from augcl.errors import InputError
 
@@ -45,6 +45,8 @@ class NodeGraph:
     names : list of str, optional
         Of the nodes.
     name : str
+    cleaned : Cleaned, optional
+        How much of the edges had to be put right when the graph was read.
     """
 
     x: Tensor
@@ -53,6 +55,7 @@ class NodeGraph:
     splits: Splits | None = None
     names: list[str] | None = None
     name: str = "graph"
+    cleaned: Cleaned | None = None
 
     @property
     def num_nodes(self) -> int:
@@ -160,8 +163,9 @@ class NodeGraph:
             )
         if y is not None and y.shape != (num_nodes,):
             raise InputError(f"y has length {len(y)} for {num_nodes} nodes: give one class a node")
-        edge_index, _ = simple_undirected(pairs, num_nodes)
-        return cls(x=x, edge_index=edge_index.contiguous(), y=y, names=names, **more)
+        edge_index, _, cleaned = simple_undirected(pairs, num_nodes)
+        edge_index = edge_index.contiguous()
+        return cls(x=x, edge_index=edge_index, y=y, names=names, cleaned=cleaned, **more)
 
 
 def _check_pairs(pairs: Tensor, num_nodes: int) -> None:

@@ -1,0 +1,130 @@
+"""`augcl doctor`: what is wrong with a data set or a run, before it costs a day."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from augcl.errors import InputError
+
+if TYPE_CHECKING:
+    from augcl.experiments.finding import Finding
+
+STYLES = {"ok": "green", "note": "yellow", "warning": "bold red"}
+
+
+def doctor(
+    what: Annotated[
+        str,
+        typer.Argument(
+            metavar="DATASET|RUN",
+            help="A name or path as augcl train takes it, or the folder of a finished run.",
+        ),
+    ] = "MUTAG",
+    features: Annotated[str, typer.Option(help="As in augcl train.")] = "auto",
+    data_dir: Annotated[str | None, typer.Option(help="Where names are looked for first.")] = None,
+    try_it: Annotated[
+        bool,
+        typer.Option(
+            "--try/--no-try", help="Check the estimate of time and memory by a short run."
+        ),
+    ] = True,
+    as_json: Annotated[bool, typer.Option("--json", help="Machine-readable output.")] = False,
+) -> None:
+    """Find what people stumble on, and say what to do about it.
+
+    Of a data set: edges that were cleaned, isolated nodes, features that tell nothing, classes
+    too small to be judged, graphs too small to be altered, and the time and memory that
+    augcl train with its defaults will need.
+
+    Of a run: whether the weights are alive, whether false negatives weigh less than true ones,
+    whether the loss still falls, whether a seed stands out.
+
+    Each line is marked ok, note (good to know) or warning (will probably cost you something).
+
+    Example: augcl doctor my.zip
+
+    Example: augcl doctor runs/mine
+    """
+    if _is_run(what):
+        title, findings, more = _run(Path(what))
+    else:
+        title, findings, more = _data(what, features, data_dir, try_it, show=not as_json)
+    if as_json:
+        found = {"what": title, "findings": [asdict(f) for f in findings], **more}
+        typer.echo(json.dumps(found, indent=1))
+    else:
+        typer.echo(title)
+        Console().print(findings_lines(findings))
+
+
+def _is_run(what: str) -> bool:
+    """Whether a run is meant: names of data sets come first, as everywhere."""
+    from augcl.data.catalogue import known_name
+
+    folder = Path(what).expanduser()
+    if known_name(what) is not None or not folder.is_dir():
+        return False
+    if not (folder / "result.json").exists() and (folder / "seed-0").is_dir():
+        raise InputError(f"{what} is a run that did not finish: go on with augcl train --resume")
+    return (folder / "result.json").exists()
+
+
+def _run(folder: Path) -> tuple[str, list[Finding], dict[str, Any]]:
+    from augcl.experiments.doctor_run import look_at_run
+
+    return str(folder), look_at_run(folder), {}
+
+
+def _data(
+    dataset: str, features: str, data_dir: str | None, try_it: bool, *, show: bool
+) -> tuple[str, list[Finding], dict[str, Any]]:
+    from augcl.data import GraphSet, load
+    from augcl.experiments.cost import Plan, estimate
+    from augcl.experiments.doctor_cost import look_at_price, price
+    from augcl.experiments.doctor_data import look_at_data
+    from augcl.experiments.run import Spec, check, one_thread
+    from augcl.experiments.short_run import short_run
+
+    of_nodes = not isinstance(load(dataset, data_dir=data_dir, features=features), GraphSet)
+    method = "GCA" if of_nodes else "GraphCL"
+    spec = Spec(dataset, method=method, epochs=None if of_nodes else 40, features=features)
+    data = spec.load(data_dir)
+    check(spec, data, judge=False)
+    findings = look_at_data(data)
+    seeds = 1 if of_nodes else 5
+    at_once = min(seeds, os.cpu_count() or 1)
+    if not of_nodes:
+        one_thread()  # as augcl train does
+    plan = Plan.of(spec, data)
+    expected = price(estimate(data, plan), plan, seeds=seeds, at_once=at_once)
+    tried = short_run(spec, data, progress=show) if try_it else None
+    checked = None
+    if tried is not None:
+        checked = price(tried.cost, plan, seeds=seeds, at_once=at_once)
+    title = f"augcl train, {method} + augcl, {plan.epochs} epochs"
+    title += "" if of_nodes else f", {seeds} seeds, {at_once} at once"
+    findings += look_at_price(title, expected, checked, tried, of_nodes=of_nodes)
+    more = {"estimate": asdict(expected), "short_run": checked and asdict(checked)}
+    return data.name, findings, more
+
+
+def findings_lines(findings: list[Finding]) -> Table:
+    """A mark, what was seen and, below it, what to do."""
+    lines = Table.grid(padding=(0, 2))
+    lines.add_column(no_wrap=True)
+    lines.add_column()
+    for finding in findings:
+        text = Text.assemble((finding.about, "bold"), f": {finding.what}")
+        if finding.cure:
+            text.append(f"\n→ {finding.cure}", style="dim")
+        lines.add_row(Text(finding.level, style=STYLES[finding.level]), text)
+    return lines

@@ -1,0 +1,64 @@
+import json
+import re
+
+
+def test_a_data_set_is_looked_at_and_tried(succeeds):
+    text = " ".join(succeeds("doctor", "MUTAG").split())
+    assert text.startswith("MUTAG ok edges: 3,721 edges")
+    assert "2 classes of 63 to 125 graphs" in text
+    assert re.search(r"estimate \d+ s; by a short run on all 188 graphs: \d+ s", text)
+    assert "estimate for a seed" in text
+
+
+def test_defects_of_a_file_are_told_with_a_cure_and_exit_code_0(succeeds, tu_set):
+    path = tu_set(A="1, 2\n1, 2\n2, 1\n2, 2\n2, 3\n5, 6\n6, 7\n8, 9\n9, 10\n")
+    text = " ".join(succeeds("doctor", path, "--no-try").split())
+    assert "note edges: 1 self-loop in the files, removed → if a loop" in text
+    assert "1 repeated edge in the files" in text
+    assert "1 of 10 nodes (10 %) without an edge" in text
+    assert "2 continuous node attributes in the files, not used" in text
+    assert "warning classes: 2 of 2 classes (100 %) below the 10 graphs" in text
+    assert "(not tried)" in text
+
+
+def test_findings_for_machines(succeeds, tmp_path):
+    (tmp_path / "edges.csv").write_text("source,target\n" + "".join(f"{i},0\n" for i in range(30)))
+    found = json.loads(succeeds("doctor", tmp_path, "--features", "degree", "--no-try", "--json"))
+    assert found["what"] == tmp_path.name
+    assert {tuple(finding) for finding in found["findings"]} == {("level", "about", "what", "cure")}
+    assert "1 self-loop in the files, removed" in [f["what"] for f in found["findings"]]
+    assert found["estimate"]["seconds"] > 0
+    assert found["short_run"] is None
+
+
+def test_a_graph_of_nodes_is_tried_too(succeeds, tmp_path):
+    (tmp_path / "edges.csv").write_text("source,target\n" + "".join(f"{i},0\n" for i in range(30)))
+    found = json.loads(succeeds("doctor", tmp_path, "--json"))
+    assert found["short_run"]["seconds"] > 0
+
+
+def test_a_run_is_looked_at(run, succeeds):
+    text = " ".join(succeeds("doctor", run).split())
+    assert re.search(r"ok weights: alive: spread \d", text)
+    assert "guessing the larger group" in text
+    assert "2 epochs are too few" in text
+    assert "guessing the largest class: 66.5 %" in text
+    assert "--seeds 5 shows the spread" in text
+
+
+def test_a_plain_run_without_a_score_is_looked_at(succeeds, tmp_path):
+    quick = ("--epochs", 5, "--seeds", 1, "--hardness", "none", "--no-evaluate")
+    succeeds("train", *quick, "--out", tmp_path / "x")
+    found = json.loads(succeeds("doctor", tmp_path / "x", "--json"))["findings"]
+    about = {finding["about"]: finding["what"] for finding in found}
+    assert about["weights"].startswith("none: every negative counts the same")
+    assert about["accuracy"] == "not judged"
+
+
+def test_mistakes_are_told_in_one_line(refused, tmp_path):
+    assert "did you mean MUTAG" in refused("doctor", "MUTAGG")
+    assert "does not exist" in refused("doctor", tmp_path / "nothing")
+    (tmp_path / "half" / "seed-0").mkdir(parents=True)
+    assert "a run that did not finish" in refused("doctor", tmp_path / "half")
+    (tmp_path / "result.json").write_text("{")
+    assert "is damaged" in refused("doctor", tmp_path)
