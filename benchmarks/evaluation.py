@@ -29,7 +29,7 @@ def evaluation(full: bool) -> list[Row]:
     def fold_by_fold() -> None:
         svm = GridSVM(X, y)
         work = (joblib.delayed(svm.score)(train, test) for train, test in folds)
-        ours.extend(joblib.Parallel(JOBS, prefer="threads")(work))
+        ours.extend(test for test, _ in joblib.Parallel(JOBS, prefer="threads")(work))
 
     def grid_search() -> None:
         for train, test in folds:

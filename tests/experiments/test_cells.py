@@ -1,81 +1,108 @@
-from dataclasses import asdict
+"""A cell is one file whose place is decided by everything that decides its content."""
+
+from dataclasses import replace
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import references
 from augcl import InputError
-from augcl.experiments.cells import Cell, Table, compute_missing
-from augcl.experiments.node_classification import TABLE
-from augcl.experiments.run import check
-from augcl.files import write_json
-from augcl.training.estimator import plain_settings
+from augcl.experiments import graph_classification, node_classification
+from augcl.experiments.cells import Cell, records
+from augcl.experiments.run import Spec, check
+from augcl.experiments.table import Setting, identity
+from augcl.hardness import AffinityUncertainty
 
-SMALL = Table("small", {"untrained": {"method": "RawFeatures", "hardness": "none", "epochs": None}})
-
-
-def test_a_row_can_be_asked_for_with_other_epochs():
-    assert TABLE.spec("Cora", "GCA").epochs is None
-    assert TABLE.spec("Cora", "GCA@200").epochs == 200
-    with pytest.raises(InputError, match="row"):
-        TABLE.spec("Cora", "GCE@200")
-
-
-def test_a_cell_is_computed_once(tmp_path, monkeypatch):
-    cells = [Cell(SMALL, "digits-knn", "untrained", 0)]
-    computed = []
-
-    def compute(cell, out, data_dir, work):
-        computed.append(cell)
-        record = {
-            "spec": asdict(cell.spec),
-            "hardness_settings": plain_settings(cell.spec.hardness_object()),
-        }
-        write_json(cell.path(out), record)
-
-    monkeypatch.setattr(Cell, "compute", compute)
-    for _ in range(2):
-        compute_missing(cells, tmp_path, data_dir=None, jobs=1)
-    assert computed == cells
-
-
-def test_a_record_from_before_a_setting_existed_counts(tmp_path):
-    cell = Cell(SMALL, "digits-knn", "untrained", 0)
-    spec = asdict(cell.spec)
-    del spec["protocol"]
-    hardness = plain_settings(cell.spec.hardness_object())
-    write_json(cell.path(tmp_path), {"spec": spec, "hardness_settings": hardness})
-    assert cell.read(tmp_path) is not None
+MUTAG = Cell(Spec("MUTAG"), 0)
 
 
 @pytest.mark.parametrize(
-    ("spec", "hardness"),
+    "other",
     [
-        ({"epochs": 3}, {}),
-        ({"protocol": "grace-liblinear"}, {}),
-        ({"options": {"tau": 0.5}}, {}),
-        ({"hardness_options": {"temper": 1.0}}, {}),
-        ({}, {"params": {"temper": 7.0}}),
+        {"dataset": "PROTEINS"},
+        {"hardness": "none"},
+        {"hardness": "dcl"},
+        {"recipe": "paper"},
+        {"epochs": 20},
+        {"features": "degree"},
+        {"augmentation": "node-drop"},
+        {"options": {"tau": 0.5}},
+        {"hardness_options": {"reward": 1.8}},
+        {"protocol": "tu-svm-10fold"},
     ],
     ids=str,
 )
-def test_a_record_with_other_settings_does_not_count(tmp_path, spec, hardness):
-    cell = Cell(TABLE, "digits-knn", "GCA+AUGCL", 0)
-    today = plain_settings(cell.spec.hardness_object())
-    record = {"spec": asdict(cell.spec), "hardness_settings": today}
-    write_json(cell.path(tmp_path), record)
-    assert cell.read(tmp_path) == record
-    other = {"spec": record["spec"] | spec, "hardness_settings": today | hardness}
-    write_json(cell.path(tmp_path), other)
-    assert cell.read(tmp_path) is None
+def test_every_setting_makes_another_cell(other):
+    assert Cell(replace(MUTAG.spec, **other), 0).path(Path()) != MUTAG.path(Path())
 
 
-@pytest.mark.parametrize("row", TABLE.rows)
+def test_so_do_the_seed_and_the_data():
+    places = {cell.path(Path()) for cell in (MUTAG, MUTAG.with_seed(1), replace(MUTAG, data="x"))}
+    assert len(places) == 3
+
+
+def test_a_changed_default_makes_another_cell(monkeypatch):
+    before = MUTAG.path(Path())
+    defaults = dict(AffinityUncertainty.__init__.__kwdefaults__) | {"reward": 1.7}
+    monkeypatch.setattr(AffinityUncertainty.__init__, "__kwdefaults__", defaults)
+    assert MUTAG.path(Path()) != before
+
+
+@pytest.mark.parametrize(
+    "same",
+    [
+        Spec("mutag"),
+        Spec("MUTAG", hardness_options={"reward": 1.9}),
+        Spec("MUTAG", augmentation="random2"),
+        Spec("MUTAG", options={"tau": 0.2}),
+    ],
+    ids=repr,
+)
+def test_the_same_in_other_words_is_the_same_cell(same):
+    assert Cell(same, 0).path(Path()).parent.name == MUTAG.path(Path()).parent.name
+
+
+def test_a_path_with_odd_characters_stays_below_the_folder(tmp_path):
+    path = Cell(Spec("../../my data/a b.zip"), 0).path(tmp_path)
+    assert path.parent.parent.name == "a_b.zip"
+    assert path.resolve().is_relative_to(tmp_path)
+
+
+def test_data_without_a_name_are_known_by_their_content(tmp_path):
+    found = []
+    for name, last in (("a", "1,2"), ("b", "0,2")):
+        (tmp_path / name).mkdir()
+        edges = f"graph,source,target\n0,0,1\n0,1,2\n1,0,1\n1,{last}\n"
+        (tmp_path / name / "edges.csv").write_text(edges)
+        found.append(identity(Spec(str(tmp_path / name)), None))
+    assert found[0] != found[1]
+    assert identity(Spec("MUTAG"), None) is None
+
+
+def test_rows_keep_their_own_epochs_and_options():
+    table, setting = graph_classification.TABLE, Setting(epochs=7, options={"tau": 0.5})
+    assert table.spec("MUTAG", "GraphCL", setting).epochs == 7
+    assert table.spec("MUTAG", "untrained", setting).epochs == 0
+    own = table.spec("MUTAG", "GraphCL-own-loss", setting)
+    assert own.options == {"tau": 0.5, "positive_in_denominator": False}
+    with pytest.raises(InputError, match="method"):
+        table.spec("MUTAG", "GraphKL")
+
+
+@pytest.mark.parametrize("row", node_classification.TABLE.rows)
 def test_every_row_of_the_node_table_can_be_trained(row):
-    spec = TABLE.spec("digits-knn", row)
+    spec = node_classification.TABLE.spec("digits-knn", row)
     check(spec, references.communities(60))
     assert spec.level == "node"
+
+
+@pytest.mark.parametrize("row", graph_classification.TABLE.rows)
+def test_every_row_of_the_graph_table_can_be_trained(row, molecules):
+    spec = graph_classification.TABLE.spec("MUTAG", row)
+    check(spec, molecules, judge=False)
+    assert spec.level == "graph"
 
 
 @pytest.fixture
@@ -89,19 +116,30 @@ def small(tmp_path, monkeypatch):
     names = ["node", *(f"word{i}" for i in range(24)), "label"]
     table = np.column_stack([np.arange(120), graph.x, graph.y])
     write("mine/nodes.csv", table, header=",".join(names))
-    narrow = {"method": "GRACE", "epochs": None, "options": {"width": 8, "projection": 8}}
-    return Cell(Table("small", {"narrow": narrow}), "mine", "narrow@2", 1)
+    narrow = {"width": 8, "projection": 8}
+    return Cell(Spec("mine", method="GRACE", epochs=2, options=narrow), 1)
 
 
-def test_a_finished_training_is_judged_and_not_trained_again(small, tmp_path):
-    out, work = tmp_path / "out", tmp_path / "work"
-    compute_missing([small], out, data_dir=None, jobs=1, work=work)
-    record = small.read(out)
+def test_a_record_holds_what_tables_need(small, tmp_path):
+    small.compute(tmp_path, None)
+    record = small.read(tmp_path)
     assert (record["seed"], record["settings"]["epochs"]) == (1, 2)
-    assert len(record["accuracy"]["folds"]) == 20
-    assert record["weights"]["weight_std"] > 0
-    small.path(out).unlink()
-    compute_missing([small], out, data_dir=None, jobs=1, work=work)
-    again = small.read(out)
-    assert again["seconds"]["training"] == record["seconds"]["training"]
-    assert again["accuracy"] == record["accuracy"]
+    assert len(record["accuracy"]["folds"]) == len(record["accuracy"]["inner"]) == 20
+    assert len(record["losses"]) == 2
+    assert records(small, tmp_path) == {1: record}
+
+
+def test_a_training_of_nodes_goes_on_where_it_was(small, tmp_path, monkeypatch):
+    def no_room(*_):
+        raise OSError("no room")
+
+    with monkeypatch.context() as patch:  # the training is done, then the disk is full
+        patch.setattr("augcl.experiments.cells.write_json", no_room)
+        with pytest.raises(OSError, match="no room"):
+            small.compute(tmp_path, None)
+    work = small.path(tmp_path).with_suffix("")
+    assert (work / "checkpoint.safetensors").exists()
+    monkeypatch.setattr("augcl.training.loop.Run.snapshot", None)  # training anew would need it
+    small.compute(tmp_path, None)
+    assert small.read(tmp_path) is not None
+    assert not work.exists()

@@ -9,11 +9,13 @@ import warnings
 import typer
 
 from augcl import __version__
+from augcl.cli.compare import compare
 from augcl.cli.data import data
 from augcl.cli.doctor import doctor
 from augcl.cli.embed import embed
 from augcl.cli.evaluate import evaluate
 from augcl.cli.report import report
+from augcl.cli.reproduce import reproduce
 from augcl.cli.train import train
 from augcl.errors import InputError
 from augcl.training.progress import print_warning
@@ -38,7 +40,7 @@ app = typer.Typer(
     help="Self-supervised learning on graphs with hardness-aware negatives (AUGCL).\n\n"
     "Start with [bold]augcl train[/bold]: it needs no data of yours and no network.",
 )
-for command in (train, embed, evaluate, data, doctor, report):
+for command in (train, embed, evaluate, compare, reproduce, data, doctor, report):
     app.command()(command)
 
 
@@ -81,9 +83,12 @@ def main() -> None:
         # Without a message the help was asked for, by giving no command, and has been printed.
         code = _fail(f"{message} (see {command} --help)") if message else 0
     if code == INTERRUPTED:  # Typer returns this code for Ctrl-C
-        training = sys.argv[1:2] == ["train"]
-        cure = "; the same command with --resume goes on from the last epoch" if training else ""
-        _fail(f"stopped{cure}")
+        cures = {
+            "train": "; the same command with --resume goes on from the last epoch",
+            "reproduce": "; the same command goes on where it was",
+            "compare": "; the same command goes on where it was",
+        }
+        _fail("stopped" + cures.get("".join(sys.argv[1:2]), ""))
     sys.exit(code if isinstance(code, int) else 0)
 
 

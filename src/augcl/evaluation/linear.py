@@ -69,4 +69,6 @@ def _score(name: str, request: Request, parts: Tensor, seeds: list[int], *, step
         test = part == TEST
         macro.append(float(f1_score(y[test], fit.predicted.cpu()[test], average="macro")))
     accuracies = tuple((fit.accuracy,) for fit in fits)
-    return Score(name, accuracies, parts.numpy(), {"macro_f1": tuple(macro)})
+    held = (parts == VALIDATION).sum(1).tolist()
+    inner = tuple((fit.correct / count,) for fit, count in zip(fits, held, strict=True))
+    return Score(name, accuracies, parts.numpy(), {"macro_f1": tuple(macro)}, inner)

@@ -25,6 +25,10 @@ class Score:
         part, the part it was in: 0 training, 1 validation, 2 test, −1 none.
     details : mapping of str to tuple of float
         What else was measured, one number per run, such as ``"macro_f1"``.
+    inner : tuple of tuple of float
+        (R, K) accuracy inside each training part, by which the classifier's setting was chosen
+        there: what another setting may be chosen by without a look at the test part. Empty where
+        the protocol gives none.
 
     Examples
     --------
@@ -37,6 +41,7 @@ class Score:
     folds: tuple[tuple[float, ...], ...]
     splits: NDArray[np.int64] = field(repr=False, compare=False)
     details: Mapping[str, tuple[float, ...]] = field(default_factory=dict, repr=False)
+    inner: tuple[tuple[float, ...], ...] = field(default=(), repr=False)
 
     @property
     def runs(self) -> tuple[float, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,7 +27,16 @@ class PairedDifference:
 
     def __str__(self) -> str:
         mean, low, high = 100 * self.mean, 100 * self.low, 100 * self.high
-        return f"{mean:+.2f} [{low:+.2f}, {high:+.2f}] points, p = {self.p:.3f}"
+        return f"{mean:+.2f} [{low:+.2f}, {high:+.2f}] points, p {p_text(self.p)}"
+
+
+def p_text(p: float) -> str:
+    """A p value as people write it.
+
+    >>> p_text(0.0421), p_text(2e-9)
+    ('= 0.042', '< 0.001')
+    """
+    return f"= {p:.3f}" if p >= 0.001 else "< 0.001"
 
 
 def paired_difference(a: Any, b: Any, *, test_to_train: float = 1 / 9) -> PairedDifference:
@@ -67,3 +77,17 @@ def paired_difference(a: Any, b: Any, *, test_to_train: float = 1 / 9) -> Paired
     reach = float(stats.t.ppf(0.975, n - 1)) * error
     p = 2 * float(stats.t.sf(abs(mean) / error, n - 1))
     return PairedDifference(mean, mean - reach, mean + reach, p)
+
+
+def holm(p: Sequence[float]) -> list[float]:
+    """p values adjusted for their number (Holm, 1979), in the order given.
+
+    >>> holm([0.01, 0.04, 0.03])
+    [0.03, 0.06, 0.06]
+    """
+    values = np.asarray(p, dtype=np.float64)
+    order = values.argsort(kind="stable")
+    factors = len(values) - np.arange(len(values))
+    adjusted = np.empty_like(values)
+    adjusted[order] = np.maximum.accumulate(values[order] * factors).clip(max=1)
+    return [float(value) for value in adjusted]

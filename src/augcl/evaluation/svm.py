@@ -40,7 +40,8 @@ def tu_svm_10fold(request: Request) -> Score:
     with progress_bar(title, len(splits) * folds, show=request.progress, stay=False) as report:
         table = cross_validate(X, request.y, splits, jobs=request.jobs, on_fold=one_more(report))
     name = "tu-svm-10fold" if folds == 10 else f"tu-svm-10fold, but {folds} folds"
-    return Score(name, tuple(tuple(run) for run in table), np.stack(splits))
+    test, inner = (tuple(tuple(fold[i] for fold in run) for run in table) for i in (0, 1))
+    return Score(name, test, np.stack(splits), inner=inner)
 
 
 def fold_of_sample(y: Ints, folds: int, seed: int) -> Ints:
@@ -76,8 +77,8 @@ def cross_validate(
     *,
     jobs: int = 1,
     on_fold: Callable[[], None] = lambda: None,
-) -> list[list[float]]:
-    """Test accuracy of every fold of every split, in order.
+) -> list[list[tuple[float, float]]]:
+    """Test and inner accuracy of every fold of every split, in order.
 
     Parameters
     ----------
@@ -97,14 +98,14 @@ def cross_validate(
     >>> y = np.repeat([0, 1], 20)
     >>> X = np.random.default_rng(0).normal(size=(40, 2)) + 5.0 * y[:, None]
     >>> cross_validate(X, y, [fold_of_sample(y, folds=4, seed=0)])
-    [[1.0, 1.0, 1.0, 1.0]]
+    [[(1.0, 1.0), (1.0, 1.0), (1.0, 1.0), (1.0, 1.0)]]
     """
     svm = GridSVM(X, y)
 
-    def one(split: Ints, fold: int) -> float:
-        accuracy = svm.score(np.flatnonzero(split != fold), np.flatnonzero(split == fold))
+    def one(split: Ints, fold: int) -> tuple[float, float]:
+        accuracies = svm.score(np.flatnonzero(split != fold), np.flatnonzero(split == fold))
         on_fold()
-        return accuracy
+        return accuracies
 
     # libsvm releases the interpreter lock, so threads share the distances at no cost.
     work = [(split, fold) for split in splits for fold in range(int(split.max()) + 1)]
@@ -120,8 +121,11 @@ class GridSVM:
         self.distances = squared_distances(X) if len(X) <= LARGEST_MATRIX else None
         self.largest_norm = float(np.einsum("nd,nd->n", X, X).max())
 
-    def score(self, train: Ints, test: Ints) -> float:
-        """Accuracy on `test` of the machine whose C is best over the inner folds of `train`."""
+    def score(self, train: Ints, test: Ints) -> tuple[float, float]:
+        """Accuracy on `test` of the machine whose C is best over the inner folds of `train`.
+
+        And its mean accuracy over these.
+        """
         table = np.zeros((len(GRID), INNER_FOLDS))
         # One piece of memory for all kernels: fresh pages cost more than the numbers in them.
         scratch = np.empty(0 if self.distances is None else len(self.X) * len(train))
@@ -134,8 +138,9 @@ class GridSVM:
                     continue
                 row[fold] = accuracy(C)
         # The mean that GridSearchCV takes, so that ties are the same ties; the first C wins.
-        best = int(np.argmax(np.average(table, axis=1)))
-        return self._prepare(train, test, scratch)(GRID[best])
+        means = np.average(table, axis=1)
+        best = int(np.argmax(means))
+        return self._prepare(train, test, scratch)(GRID[best]), float(means[best])
 
     def _prepare(self, train: Ints, test: Ints, scratch: Floats) -> Callable[[float], float]:
         """The function from C to the accuracy on `test` after training on `train`."""

@@ -1,112 +1,81 @@
-"""Cells of a table: each is one (data set, row, seed) and one small file, computed once."""
+"""Cells of tables: one training with one seed, kept in one small file, computed once.
+
+The file's place is a digest of everything that decides its content, so that tables share cells,
+and a changed setting is another cell.
+"""
 
 from __future__ import annotations
 
-import argparse
+import hashlib
 import json
-from collections.abc import Iterable
+import re
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-from joblib import Parallel, delayed
-
-from augcl.errors import InputError, one_of
 from augcl.experiments.run import Spec, one_thread, run
 from augcl.files import write_json
-from augcl.training.estimator import plain_settings
-from augcl.training.progress import progress_bar
+
+FOLDER = "cells"
 
 
 @dataclass(frozen=True)
-class Table:
-    """The name of a table, which is its folder, and its rows: settings of a `Spec` by name.
+class Cell:
+    """What is trained and judged; `data` is a hash of data that have no published name."""
 
-    A row may be asked for with other epochs: ``GCA@200`` is ``GCA`` with 200.
-    """
-
-    name: str
-    rows: dict[str, dict[str, Any]]
-
-    def spec(self, dataset: str, row: str) -> Spec:
-        name, _, epochs = row.partition("@")
-        if epochs and not epochs.isdigit():
-            raise InputError(f"row {row}: after the @ stands a number of epochs")
-        spec = Spec(dataset, **self.rows[one_of(name, self.rows, "row")])
-        return replace(spec, epochs=int(epochs)) if epochs else spec
-
-
-class Cell(NamedTuple):
-    """One number of a table before averaging."""
-
-    table: Table
-    dataset: str
-    row: str
+    spec: Spec
     seed: int
+    data: str | None = None
 
     @property
-    def spec(self) -> Spec:
-        return self.table.spec(self.dataset, self.row)
+    def name(self) -> str:
+        """Short, for people: GraphCL+dcl on MUTAG, seed 0."""
+        return f"{_label(self.spec)} on {Path(self.spec.dataset).name}, seed {self.seed}"
 
     def path(self, out: Path) -> Path:
-        return out / self.table.name / self.dataset / self.row / f"seed-{self.seed}.json"
+        decides = json.dumps({**self.spec.decides(), "data": self.data}, sort_keys=True)
+        digest = hashlib.blake2b(decides.encode(), digest_size=6).hexdigest()
+        dataset = re.sub(r"[^\w.-]+", "_", Path(self.spec.dataset).name)
+        return out / FOLDER / dataset / f"{_label(self.spec)}-{digest}" / f"seed-{self.seed}.json"
 
     def read(self, out: Path) -> dict[str, Any] | None:
-        """The finished record, if there is one for today's settings of the row."""
+        """The finished record, if there is one."""
         path = self.path(out)
         if not path.exists():
             return None
         record: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        today = plain_settings(self.spec.hardness_object())
-        up_to_date = self.spec.is_that_of(record) and record["hardness_settings"] == today
-        return record if up_to_date else None
+        return record
 
-    def compute(self, out: Path, data_dir: str | None, work: Path | None = None) -> None:
-        """With a folder `work`, a cell that was stopped goes on where it was."""
+    def compute(self, out: Path, data_dir: str | None) -> None:
+        """Train and judge on one thread.
+
+        A training of nodes, which may take an hour, goes on where a stopped one was.
+        """
         one_thread()
-        folder = None if work is None else self.path(work).with_suffix("")
+        work = None
+        if self.spec.level == "node":
+            work = self.path(out).with_suffix("")
         outcome = run(
-            self.spec, self.seed, data_dir=data_dir, progress=False, folder=folder, resume=True
+            self.spec, self.seed, data_dir=data_dir, progress=False, folder=work, resume=True
         )
         write_json(self.path(out), outcome.record)
+        if work is not None:
+            for name in ("checkpoint.safetensors", "metrics.jsonl"):
+                (work / name).unlink(missing_ok=True)
+            work.rmdir()
+
+    def with_seed(self, seed: int) -> Cell:
+        return replace(self, seed=seed)
 
 
-def compute_missing(
-    cells: Iterable[Cell],
-    out: Path,
-    *,
-    data_dir: str | None,
-    jobs: int,
-    work: Path | None = None,
-) -> None:
-    """Compute the cells that have no file yet, several at a time."""
-    missing = [cell for cell in cells if cell.read(out) is None]
-    tasks = (delayed(cell.compute)(out, data_dir, work) for cell in missing)
-    with progress_bar("cells", len(missing)) as report:
-        finished = Parallel(n_jobs=jobs, return_as="generator_unordered")(tasks)
-        for done, _ in enumerate(finished, start=1):
-            report(done)
+def records(cell: Cell, out: Path) -> dict[int, dict[str, Any]]:
+    """The finished records of a cell's settings, by seed."""
+    folder = cell.path(out).parent
+    seeds = sorted(int(path.stem.removeprefix("seed-")) for path in folder.glob("seed-*.json"))
+    found = {seed: cell.with_seed(seed).read(out) for seed in seeds}
+    return {seed: record for seed, record in found.items() if record is not None}
 
 
-def command(table: Table, description: str | None) -> None:
-    """``python -m augcl.experiments.TABLE``."""
-    parser = argparse.ArgumentParser(
-        description=description, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("datasets", nargs="+")
-    parser.add_argument("--rows", nargs="+", default=[r for r in table.rows if "+degree" not in r])
-    parser.add_argument("--seeds", type=int, default=5)
-    parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--data-dir")
-    parser.add_argument("--out", type=Path, default=Path("results"))
-    parser.add_argument("--work", type=Path, help="keep checkpoints here")
-    options = parser.parse_args()
-    cells = [
-        Cell(table, dataset, row, seed)
-        for dataset in options.datasets
-        for row in options.rows
-        for seed in range(options.seeds)
-    ]
-    compute_missing(
-        cells, options.out, data_dir=options.data_dir, jobs=options.jobs, work=options.work
-    )
+def _label(spec: Spec) -> str:
+    hardness = "" if spec.hardness == "none" else f"+{spec.hardness}"
+    return f"{spec.method}{hardness}"

@@ -72,34 +72,53 @@ class Spec:
 
     def estimator(self, data: GraphSet | NodeGraph, seed: int, **more: Any) -> Estimator:
         """The method with these settings."""
-        settings: dict[str, Any] = {
-            "hardness": self.hardness_object() if self.hardness_options else self.hardness,
-            "recipe": self.recipe,
-            "epochs": self.epochs,
-        }
         if isinstance(data, GraphSet):
-            settings["augmentation"] = self.augmentation or preset_augmentation(data)
+            preset = {"augmentation": self.augmentation or preset_augmentation(data)}
         else:
-            settings["preset"] = preset_for(data.name)
-            if self.augmentation is not None:
-                raise InputError("--augmentation is for graphs: nodes have edge and feature drops")
+            preset = {"preset": preset_for(data.name)}
+        return self._method(**{**preset, **self.options}, random_state=seed, **more)
+
+    def _method(self, **settings: Any) -> Estimator:
         kind = METHODS[one_of(self.method, METHODS, "method")]
+        if self.level == "node" and self.augmentation is not None:
+            raise InputError("--augmentation is for graphs: nodes have edge and feature drops")
         known = kind().get_params(deep=False)
         for name in self.options:
             if name not in known:
                 raise InputError(
                     f"{self.method} has no option {name.replace('_', '-')}: leave it out"
                 )
-        return kind(**{**settings, **self.options}, random_state=seed, **more)
+        hardness = self.hardness_object() if self.hardness_options else self.hardness
+        return kind(hardness=hardness, recipe=self.recipe, epochs=self.epochs, **settings)
+
+    def decides(self) -> dict[str, Any]:
+        """All settings that decide a result, the defaults among them, as plain JSON values.
+
+        The augmentation of graphs without a published one depends on the data, see
+        `preset_augmentation`.
+        """
+        name = known_name(self.dataset) or Path(self.dataset).name
+        if self.level == "graph":
+            published = _presets()["augmentation"].get(name, "by features")
+            preset = {"augmentation": self.augmentation or published}
+        else:
+            preset = {"preset": preset_for(name)}
+        settings = self._method(**{**preset, **self.options}).settings()
+        return {
+            "dataset": name,
+            "method": self.method,
+            "settings": {
+                k: v for k, v in settings.items() if k not in ("random_state", "hardness")
+            },
+            "hardness": plain_settings(self.hardness_object()),
+            "features": self.features,
+            "protocol": self.protocol,
+        }
 
     def hardness_object(self) -> Hardness:
         """The hardness with the settings of the recipe and those given here."""
         recipe = get_recipe(self.recipe)
         return named_hardness(self.hardness, {**recipe.hardness, **self.hardness_options})
-
-    def is_that_of(self, record: dict[str, Any]) -> bool:
-        """Whether a record was computed so; it may be older than the newest field."""
-        return asdict(Spec(**record["spec"])) == asdict(self)
 
 
 @dataclass(frozen=True)
@@ -139,7 +158,7 @@ def run(
         "accuracy": None,
         "weights": weight_summary(model.history_),
         "seconds": {"training": sum(m["seconds"] for m in model.history_)},
-        "final_loss": model.history_[-1]["loss"] if model.history_ else None,
+        "losses": [round(m["loss"], 6) for m in model.history_],
     }
     if judge and data.y is not None:
         started = time.perf_counter()
@@ -155,6 +174,7 @@ def run(
         record["accuracy"] = {
             "mean": score.mean,
             "folds": [float(fold) for run in score.folds for fold in run],
+            "inner": [float(fold) for run in score.inner for fold in run],
             "protocol": score.protocol,
             "split_hash": score.split_hash,
         }

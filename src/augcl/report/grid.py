@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from rich.box import SIMPLE_HEAD
 from rich.table import Table
 from rich.text import Text
 
@@ -77,7 +78,7 @@ class Grid:
     def terminal(self) -> Table:
         """A table that a `rich.console.Console` prints."""
         notes = Text(" ".join(self.notes)) if self.notes else None
-        table = Table(title=Text(self.title), caption=notes)
+        table = Table(title=Text(self.title), caption=notes, box=SIMPLE_HEAD, pad_edge=False)
         for number, name in enumerate(self.header):
             table.add_column(Text(name), justify="right" if number else "left")
         for row in self.rows:

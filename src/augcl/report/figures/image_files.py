@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +20,8 @@ NO_DATE: dict[str, dict[str, Any]] = {
 }
 
 
-def save(figure: Figure, stem: Path) -> list[Path]:
-    """Write stem.svg, stem.png and stem.pdf; returns their paths.
+def save(figure: Figure, stem: Path, kinds: Sequence[str] = tuple(NO_DATE)) -> list[Path]:
+    """Write stem.svg, stem.png and stem.pdf, or some of them; returns their paths.
 
     Examples
     --------
@@ -30,10 +31,10 @@ def save(figure: Figure, stem: Path) -> list[Path]:
     ['v0.1-empty.svg', 'v0.1-empty.png', 'v0.1-empty.pdf']
     """
     paths = []
-    for kind, metadata in NO_DATE.items():
+    for kind in kinds:
         path = stem.with_name(f"{stem.name}.{kind}")
         settings = matplotlib.rc_context(TEXT_STAYS_TEXT | SAME_NAMES_INSIDE)
         with settings, atomic_path(path) as temporary:
-            figure.savefig(temporary, format=kind, metadata=metadata, dpi=200)
+            figure.savefig(temporary, format=kind, metadata=NO_DATE[kind], dpi=200)
         paths.append(path)
     return paths

@@ -9,6 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from augcl.evaluation.ranks import Ranks
+from augcl.evaluation.statistics import p_text
 from augcl.report.figures.style import INK, PALE, SMALL, STYLE, text_width
 
 # All lengths are inches: the axes cover the figure and count in inches from its upper left.
@@ -72,11 +73,7 @@ def _caption(ranks: Ranks) -> str:
     sets = f"{ranks.datasets} data set{'s' * (ranks.datasets > 1)}"
     if ranks.p is None:
         return f"Average ranks, {sets}"
-    return f"Average ranks, {sets}, Friedman p {_p_text(ranks.p)}"
-
-
-def _p_text(p: float) -> str:
-    return "< 0.001" if p < 0.001 else f"= {p:.3f}"
+    return f"Average ranks, {sets}, Friedman p {p_text(ranks.p)}"
 
 
 def _halves(ranks: Ranks) -> tuple[list[tuple[str, float]], list[tuple[str, float]]]:

@@ -1,0 +1,98 @@
+"""`augcl compare`: does a weighting of negatives help on your data?"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from augcl.cli.reproduce import show
+from augcl.errors import InputError, one_of
+
+
+def compare(
+    dataset: Annotated[
+        str, typer.Argument(help="A name or a path, as for augcl train; with labels.")
+    ] = "MUTAG",
+    method: Annotated[
+        str | None, typer.Option(help="The base: GraphCL for graphs; GCA or GRACE for nodes.")
+    ] = None,
+    seeds: Annotated[
+        int | None, typer.Option(min=1, help="Seeds 0, 1, … of each row; 5 for graphs, 3 nodes.")
+    ] = None,
+    epochs: Annotated[
+        int | None, typer.Option(min=1, help="All rows; 40 for graphs, by the preset for nodes.")
+    ] = None,
+    features: Annotated[
+        str,
+        typer.Option(help="Node features: auto, constant, degree, log-degree or attributes."),
+    ] = "auto",
+    candidates: Annotated[
+        int | None,
+        typer.Option(min=2, help="Nodes: so many random negatives in a step instead of all."),
+    ] = None,
+    select: Annotated[
+        str | None,
+        typer.Option(help="inner: adds rows whose settings are chosen inside the training folds."),
+    ] = None,
+    jobs: Annotated[
+        int | None, typer.Option(min=1, help="Cells at once, one thread each; all cores.")
+    ] = None,
+    data_dir: Annotated[
+        str | None, typer.Option(help="Folder in which names are looked for first.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder of the finished cells and tables; comparison.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the numbers as JSON.")] = False,
+) -> None:
+    """Compare the ways to weigh negatives on a data set of yours.
+
+    One table: the untrained encoder (floor), the base method, the base with each hardness, and an
+    oracle that knows the labels (ceiling: what any weighting could gain); then what the evidence
+    supports. A comparison that was stopped goes on when it is started again.
+
+        augcl compare my.zip
+
+        augcl compare my_graph --method GRACE --select inner
+    """
+    from augcl.data import GraphSet, load
+    from augcl.experiments import graph_classification, node_classification
+    from augcl.experiments.fanout import compute_missing
+    from augcl.experiments.run import check
+    from augcl.report.reproductions import compared
+    from augcl.report.request import Request
+
+    if select is not None:
+        one_of(select, ("inner",), "way to select")
+    data = load(dataset, data_dir=data_dir, features=features)
+    if data.y is None:
+        raise InputError(f"{dataset} has no labels: a comparison needs them to judge by")
+    graphs = isinstance(data, GraphSet)
+    tables = (
+        {"GraphCL": graph_classification.TABLE}
+        if graphs
+        else {
+            "GCA": node_classification.TABLE,
+            "GRACE": node_classification.GRACE,
+        }
+    )
+    table = tables[one_of(method or next(iter(tables)), tables, "method")]
+    request = Request(
+        out=out or Path("comparison"),
+        datasets=(dataset,),
+        rows=table.compared,
+        seeds=seeds or (5 if graphs else 3),
+        epochs=epochs,
+        features=features,
+        candidates=candidates,
+        select=select is not None,
+        data_dir=data_dir,
+    )
+    check(table.spec(dataset, table.base, request.setting(table, dataset)), data)
+    failures = compute_missing(
+        request.cells(table), request.out, data_dir=data_dir, jobs=jobs or os.cpu_count() or 1
+    )
+    show(compared(request, table), request, failures, as_json=as_json)

@@ -1,0 +1,133 @@
+"""`augcl reproduce`: the paper's tables and figures, measured here."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+
+from augcl.errors import InputError, one_of
+
+if TYPE_CHECKING:
+    from augcl.experiments.fanout import Failure
+    from augcl.report.findings import Findings
+    from augcl.report.request import Request
+
+
+def reproduce(
+    what: Annotated[
+        str,
+        typer.Argument(
+            help="graph-classification, node-classification, ablation, alpha, reward, time, "
+            "convergence or headroom."
+        ),
+    ],
+    datasets: Annotated[
+        list[str] | None,
+        typer.Option(help="Data sets, with commas between them or one option each."),
+    ] = None,
+    methods: Annotated[
+        list[str] | None,
+        typer.Option(help="Rows of the table, likewise; a wrong name lists them all."),
+    ] = None,
+    seeds: Annotated[int | None, typer.Option(min=1, help="Seeds 0, 1, … of each row.")] = None,
+    epochs: Annotated[
+        int | None, typer.Option(min=1, help="The same for all rows that are trained.")
+    ] = None,
+    candidates: Annotated[
+        int | None,
+        typer.Option(min=2, help="Nodes: so many random negatives in a step; 512, --full: all."),
+    ] = None,
+    select: Annotated[
+        str | None,
+        typer.Option(
+            help="inner: adds rows whose reward (AUGCL), τ⁺ (DCL) or β and τ⁺ (HCL) is chosen "
+            "inside the training folds."
+        ),
+    ] = None,
+    full: Annotated[
+        bool, typer.Option("--full", help="The paper's data sets, seeds and epochs.")
+    ] = False,
+    jobs: Annotated[
+        int | None, typer.Option(min=1, help="Cells at once, one thread each; all cores.")
+    ] = None,
+    data_dir: Annotated[
+        str | None, typer.Option(help="Folder in which names are looked for first.")
+    ] = None,
+    out: Annotated[
+        Path, typer.Option(help="Folder of the finished cells, tables and figures.")
+    ] = Path("reproduction"),
+    as_json: Annotated[bool, typer.Option("--json", help="Print the numbers as JSON.")] = False,
+) -> None:
+    """Measure a table or figure of the paper.
+
+    Every cell (one training with one seed) is a small file below --out. A run that was stopped, or
+    killed, goes on where it was; several may share the folder; tables share their cells. Without
+    options it takes a laptop's share of the paper.
+
+    Examples:
+
+        augcl reproduce graph-classification --datasets MUTAG --seeds 5 --jobs 2
+
+        augcl reproduce graph-classification --datasets MUTAG,PROTEINS --select inner
+
+        augcl reproduce headroom --datasets MUTAG --methods AUGCL
+    """
+    from augcl.report.reproductions import REPRODUCTIONS
+    from augcl.report.request import Request
+
+    about = REPRODUCTIONS[one_of(what, REPRODUCTIONS, "reproduction")]
+    if select is not None:
+        one_of(select, ("inner",), "way to select")
+    rows = _split(methods)
+    for row in rows:
+        one_of(row, about.known, "method")
+    request = Request(
+        out=out,
+        datasets=_known(_split(datasets)) or (about.all_datasets if full else about.datasets),
+        rows=rows or about.rows,
+        seeds=seeds or (about.all_seeds if full else about.seeds),
+        epochs=epochs or (None if full else about.epochs),
+        candidates=candidates or (None if full else about.candidates),
+        select=select is not None,
+        data_dir=data_dir,
+    )
+    failures = about.compute(request, jobs or os.cpu_count() or 1)
+    show(about.findings(request), request, failures, as_json=as_json)
+
+
+def show(findings: Findings, request: Request, failures: list[Failure], *, as_json: bool) -> None:
+    """Write and print the findings, then what failed; the exit code tells of failures."""
+    paths = findings.write(request.out)
+    if as_json:
+        typer.echo(paths[2].read_text(encoding="utf-8"), nl=False)
+    else:
+        console = Console()
+        for grid in findings.grids:
+            console.print(grid.terminal())
+        for sentence in findings.sentences:
+            console.print(sentence, markup=False, highlight=False)
+        typer.echo(f"Written: {', '.join(str(path) for path in paths)}")
+    if failures:
+        typer.echo(f"augcl: {len(failures)} cells failed:", err=True)
+        for failure in failures:
+            typer.echo(f"  {failure}", err=True)
+        mistake = all(failure.reason.startswith("InputError") for failure in failures)
+        raise typer.Exit(2 if mistake else 1)
+
+
+def _split(given: list[str] | None) -> tuple[str, ...]:
+    return tuple(name for text in given or [] for name in text.split(",") if name)
+
+
+def _known(datasets: tuple[str, ...]) -> tuple[str, ...]:
+    """The data sets by their published names, or paths that are there."""
+    from augcl.data.catalogue import known_name
+
+    for name in datasets:
+        if known_name(name) is None and not Path(name).exists():
+            raise InputError(f"{name} is neither a data set (see augcl data) nor a file or folder")
+    return tuple(known_name(name) or name for name in datasets)

@@ -1,0 +1,49 @@
+"""The parts of AUGCL exchanged: how the candidates are split, and what is called uncertain."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from augcl.experiments import published as paper
+from augcl.experiments.table import Table
+
+PARTS = {
+    "k-means, Deep Gamblers": ("kmeans", "gamblers", "k-means", "ExtraClass"),
+    "spectral, Deep Gamblers": ("spectral", "gamblers", "Spectral", "ExtraClass"),
+    "k-means, softmax response": ("kmeans", "softmax", "k-means", "Softmax"),
+    "k-means, entropy": ("kmeans", "entropy", "k-means", "Entropy"),
+    "k-means, distance": ("kmeans", "distance", "k-means", "Distance"),
+}
+"""By row: our names of partition and estimator, and the paper's."""
+
+
+def published(row: str, dataset: str) -> tuple[float, float] | None:
+    """The paper's accuracy in percent."""
+    if row not in ("GraphCL", *PARTS) or dataset not in DATASETS:
+        return None
+    _, _, partition, estimator = PARTS.get(row, (None, None, None, None))
+    return paper.ablation(partition, estimator, dataset)
+
+
+DATASETS = ("MUTAG", "PROTEINS", "IMDB-BINARY", "NCI1", "DD", "REDDIT-BINARY", "COLLAB")
+
+ROWS: dict[str, dict[str, Any]] = {
+    "untrained": {"hardness": "none", "epochs": 0},
+    "GraphCL": {"hardness": "none"},
+    **{
+        row: {"hardness": "augcl", "hardness_options": {"partition": f, "estimator": g}}
+        for row, (f, g, *_) in PARTS.items()
+    },
+    "oracle": {"hardness": "oracle"},
+}
+
+TABLE = Table(
+    "ablation",
+    ROWS,
+    floor="untrained",
+    base="GraphCL",
+    ceiling="oracle",
+    compared=tuple(ROWS),
+    epochs=40,
+    published=published,
+)

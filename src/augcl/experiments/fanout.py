@@ -1,0 +1,108 @@
+"""Computes the cells that are missing, several at a time, and loses none to a mishap."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from joblib import Parallel, delayed
+
+from augcl.experiments.cells import Cell
+from augcl.files import remove_temporary
+from augcl.training.progress import print_warning, progress_bar
+
+try:
+    import fcntl
+except ImportError:  # not on Windows: there two processes may compute the same cell
+    fcntl = None  # type: ignore[assignment]
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A cell that could not be computed, and why."""
+
+    cell: Cell
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.cell.name}: {self.reason}"
+
+
+def compute_missing(
+    cells: Sequence[Cell], out: Path, *, data_dir: str | None, jobs: int
+) -> list[Failure]:
+    """Compute the cells that have no file yet; returns those that failed.
+
+    Several processes may share the folder: a cell that another one works on is left to it, and
+    taken over only if that process ends without a result.
+    """
+    missing = {cell.path(out): cell for cell in cells if not cell.path(out).exists()}
+    order = sorted(missing, key=lambda path: _costliest_first(missing[path]))
+    failed: dict[Path, Failure] = {}
+    with progress_bar("cells", len(missing)) as report:
+        for wait in (False, True):  # first what nobody works on, then what others left undone
+            left = [path for path in order if path not in failed and not path.exists()]
+            workers = min(jobs, len(left))
+            if not workers:
+                break
+            done = len(missing) - len(left) - len(failed)
+            report(done, _note(workers, failed))
+            # One cell at a time: they differ in cost, and the last ones should not queue up.
+            pool = Parallel(workers, batch_size=1, return_as="generator_unordered")
+            tasks = (delayed(_attempt)(missing[path], out, data_dir, wait) for path in left)
+            for number, (path, failure) in enumerate(pool(tasks), start=1):
+                if failure is None:
+                    done += 1
+                else:
+                    failed[path] = failure
+                report(done, _note(min(workers, len(left) - number), failed))
+    return list(failed.values())
+
+
+def _attempt(
+    cell: Cell, out: Path, data_dir: str | None, wait: bool
+) -> tuple[Path, Failure | None]:
+    warnings.showwarning = print_warning
+    path = cell.path(out)
+    try:
+        with _claim(path, wait=wait) as mine:
+            if mine and not path.exists():
+                remove_temporary(path.parent)
+                cell.compute(out, data_dir)
+    except Exception as error:
+        return path, Failure(cell, f"{type(error).__name__}: {error}")
+    return path, None
+
+
+@contextmanager
+def _claim(path: Path, *, wait: bool) -> Iterator[bool]:
+    """Whether the cell is ours to compute. The system ends the claim of a process that dies."""
+    if fcntl is None:
+        yield True
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    lock = path.with_suffix(".lock")
+    with lock.open("w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+        except BlockingIOError:
+            yield False
+            return
+        try:
+            yield True
+        finally:
+            # Whoever waits for this lock finds the result, if there is one, and computes nothing.
+            lock.unlink(missing_ok=True)
+
+
+def _costliest_first(cell: Cell) -> tuple[bool, int, str, int]:
+    """Long cells last would leave the other workers idle at the end."""
+    spec = cell.spec
+    return (spec.hardness == "none", -spec.all_epochs, spec.hardness, cell.seed)
+
+
+def _note(running: int, failed: dict[Path, Failure]) -> str:
+    return f"{running} running, {len(failed)} failed"

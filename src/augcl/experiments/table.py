@@ -1,0 +1,101 @@
+"""A comparison: the rows of a table, what all of them share, and the cells they need."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cache
+from typing import Any
+
+from augcl.data import load_graph, load_graphs
+from augcl.data.catalogue import known_name
+from augcl.errors import one_of
+from augcl.experiments.cells import Cell
+from augcl.experiments.run import Spec
+from augcl.methods import METHODS
+from augcl.training.estimator import fingerprint
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What all rows of a comparison share; `epochs` None: as the table says."""
+
+    epochs: int | None = None
+    features: str = "auto"
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+
+PLAIN = Setting()
+
+Published = Callable[[str, str], tuple[float, float] | None]
+
+
+def unpublished(row: str, dataset: str) -> tuple[float, float] | None:
+    """Of what the paper does not show."""
+    return None
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows, each the settings of a `Spec` by name, and the part that some of them play.
+
+    Parameters
+    ----------
+    name : str
+    rows : dict
+        Settings of each row. One with epochs of its own (0: untrained) keeps them.
+    floor, base, ceiling : str
+        The untrained encoder, the plain method, the oracle.
+    compared : tuple of str
+        The rows of a comparison, in order.
+    published : callable
+        From a row and a data set to the paper's mean and standard deviation in percent, or None.
+    epochs : int, optional
+        Of rows that have none of their own, unless the setting says otherwise.
+    """
+
+    name: str
+    rows: dict[str, dict[str, Any]]
+    floor: str
+    base: str
+    ceiling: str
+    compared: tuple[str, ...]
+    published: Published = unpublished
+    epochs: int | None = None
+
+    def spec(self, dataset: str, row: str, setting: Setting = PLAIN) -> Spec:
+        given = self.rows[one_of(row, self.rows, "method")]
+        spec = Spec(dataset, **{"epochs": setting.epochs or self.epochs, **given})
+        known = METHODS[spec.method]().get_params(deep=False)  # raw features know nearly none
+        shared = {name: value for name, value in setting.options.items() if name in known}
+        return replace(spec, features=setting.features, options={**shared, **spec.options})
+
+    @property
+    def level(self) -> str:
+        """What is embedded: "graph" or "node"."""
+        return self.spec("", self.base).level
+
+    def cell(
+        self,
+        dataset: str,
+        row: str,
+        setting: Setting = PLAIN,
+        *,
+        seed: int = 0,
+        data_dir: str | None = None,
+    ) -> Cell:
+        spec = self.spec(dataset, row, setting)
+        return Cell(spec, seed, identity(spec, data_dir))
+
+
+def identity(spec: Spec, data_dir: str | None) -> str | None:
+    """A hash of data that are known by their path alone."""
+    if known_name(spec.dataset):
+        return None
+    return _fingerprint(spec.level, spec.dataset, spec.features, data_dir)
+
+
+@cache  # of the many cells of a table each asks
+def _fingerprint(level: str, dataset: str, features: str, data_dir: str | None) -> str:
+    read = load_graphs if level == "graph" else load_graph
+    return fingerprint(read(dataset, data_dir=data_dir, features=features))

@@ -1,0 +1,125 @@
+"""The map of headroom: in which settings could a weighting of negatives help, and does one?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from augcl.evaluation.statistics import PairedDifference
+from augcl.experiments.cells import Cell
+from augcl.experiments.headroom import settings_for, table_for
+from augcl.experiments.measured import Measured
+from augcl.report.figures import Dots, dot_map
+from augcl.report.findings import Findings
+from augcl.report.grid import Grid
+from augcl.report.request import Request
+
+BASE = "base"
+WORTHWHILE = 0.01
+"""One point: headroom below that is not worth a method."""
+
+
+def headroom_cells(request: Request) -> list[Cell]:
+    """Base, oracle and the rows asked for, in every setting of every data set."""
+    return [
+        table_for(dataset).cell(dataset, _row(dataset, row), setting, seed=seed)
+        for dataset in request.datasets
+        for setting in settings_for(dataset).values()
+        for row in (BASE, "oracle", *request.rows)
+        for seed in range(request.seeds or 1)
+    ]
+
+
+def headroom_map(request: Request) -> Findings:
+    """One table and one figure over all data sets and settings."""
+    dots, lines = [], []
+    data: dict[str, dict[str, Any]] = {}
+    for dataset in request.datasets:
+        for name in settings_for(dataset):
+            rows = _measured(request, dataset, name)
+            if BASE not in rows or "oracle" not in rows:
+                continue
+            gains = _gains(rows)
+            lines.append((f"{dataset}, {name}", str(rows[BASE]), *_texts(request, gains)))
+            points = {
+                f"{row} − base": (100 * g.mean, 100 * g.low, 100 * g.high)
+                for row, g in gains.items()
+                if g is not None
+            }
+            if points:
+                dots.append(Dots(name, dataset, points))
+            data.setdefault(dataset, {})[name] = {
+                "base": rows[BASE].runs,
+                **{row: _plain(gain) for row, gain in gains.items()},
+            }
+    header = ("", "base", "oracle − base", *(f"{row} − base" for row in request.rows))
+    note = (
+        "Differences in points with their 95 % interval: of graphs by the corrected resampled "
+        "t-test over folds, of nodes by a paired t-test over trainings (of one training none)."
+    )
+    grids = [Grid("Headroom", header, tuple(lines), (note,))]
+    label, zero = "difference to the base in points", "base"
+    figures = {"headroom": dot_map(dots, xlabel=label, zero_label=zero)} if dots else {}
+    return Findings("headroom", grids, {"datasets": data}, figures, _sentences(data))
+
+
+def _row(dataset: str, row: str) -> str:
+    return table_for(dataset).base if row == BASE else row
+
+
+def _measured(request: Request, dataset: str, setting: str) -> dict[str, Measured]:
+    table = table_for(dataset)
+    found = {}
+    for row in (BASE, "oracle", *request.rows):
+        cell = table.cell(dataset, _row(dataset, row), settings_for(dataset)[setting])
+        one = request.read(cell)
+        if one is not None:
+            found[row] = one
+    return found
+
+
+def _gains(rows: Mapping[str, Measured]) -> dict[str, PairedDifference | None]:
+    return {row: found.minus(rows[BASE]) for row, found in rows.items() if row != BASE}
+
+
+def _texts(request: Request, gains: Mapping[str, PairedDifference | None]) -> list[str]:
+    texts = []
+    for row in ("oracle", *request.rows):
+        gain = gains.get(row)
+        texts.append("" if gain is None else _text(gain))
+    return texts
+
+
+def _text(gain: PairedDifference) -> str:
+    return f"{100 * gain.mean:+.2f} [{100 * gain.low:+.2f}, {100 * gain.high:+.2f}]"
+
+
+def _plain(gain: PairedDifference | None) -> dict[str, float] | None:
+    if gain is None:
+        return None
+    return {"mean": gain.mean, "low": gain.low, "high": gain.high, "p": gain.p}
+
+
+def _sentences(data: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """Where the oracle surely gains a point, and how much of that the methods realise."""
+    sentences = []
+    for dataset, settings in data.items():
+        sure = [n for n, s in settings.items() if s["oracle"] and s["oracle"]["low"] > 0]
+        large = [name for name in sure if settings[name]["oracle"]["mean"] >= WORTHWHILE]
+        if not large:
+            sentences.append(
+                f"{dataset}: in none of {len(settings)} settings does the oracle gain a point "
+                "beyond noise."
+            )
+            continue
+        for name in large:
+            gains = settings[name]
+            room = 100 * gains["oracle"]["mean"]
+            parts = [
+                f"{row} {100 * gain['mean']:+.2f}"
+                for row, gain in gains.items()
+                if row not in ("base", "oracle") and gain is not None
+            ]
+            tried = f"; realised: {', '.join(parts)}" if parts else ""
+            sentences.append(f"{dataset}, {name}: headroom {room:+.2f} points{tried}.")
+    return sentences

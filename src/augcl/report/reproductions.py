@@ -1,0 +1,152 @@
+"""What `augcl reproduce` knows: each table and figure of the paper, and the map of headroom."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from augcl.experiments import ablation, graph_classification, headroom, node_classification
+from augcl.experiments.cells import Cell
+from augcl.experiments.fanout import Failure, compute_missing
+from augcl.experiments.selection import PROTOCOL
+from augcl.experiments.sensitivity import TABLES
+from augcl.experiments.table import Table
+from augcl.report.comparison import comparison
+from augcl.report.convergence import convergence
+from augcl.report.findings import Findings
+from augcl.report.headroom import headroom_cells, headroom_map
+from augcl.report.request import Request
+from augcl.report.sensitivity import sensitivity
+from augcl.report.time_table import measure_times, time_table
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """What is computed and shown, by default on a laptop and in full.
+
+    `rows` are those compared, `known` all that may be asked for.
+    """
+
+    title: str
+    compute: Callable[[Request, int], list[Failure]]
+    findings: Callable[[Request], Findings]
+    rows: tuple[str, ...]
+    known: tuple[str, ...]
+    datasets: tuple[str, ...]
+    all_datasets: tuple[str, ...]
+    seeds: int
+    all_seeds: int
+    epochs: int | None = None
+    candidates: int | None = None
+
+
+def compared(request: Request, table: Table) -> Findings:
+    """The rows of a table beside the published numbers."""
+    notes = (PROTOCOL,) if request.select else ()
+    return comparison(table.name, request.results(table), table, notes=notes)
+
+
+def _compute(cells: list[Cell], request: Request, jobs: int) -> list[Failure]:
+    return compute_missing(cells, request.out, data_dir=request.data_dir, jobs=jobs)
+
+
+def _of_table(
+    title: str,
+    table: Table,
+    datasets: tuple[str, ...],
+    all_datasets: tuple[str, ...],
+    findings: Callable[[Request, Table], Findings] = compared,
+    rows: tuple[str, ...] = (),
+    seeds: int = 3,
+    all_seeds: int = 5,
+    epochs: int | None = None,
+    candidates: int | None = None,
+) -> Reproduction:
+    return Reproduction(
+        title,
+        lambda request, jobs: _compute(request.cells(table), request, jobs),
+        lambda request: findings(request, table),
+        rows or table.compared,
+        tuple(table.rows),
+        datasets,
+        all_datasets,
+        seeds,
+        all_seeds,
+        epochs,
+        candidates,
+    )
+
+
+GRAPHS = graph_classification.TABLE
+SMALL = ("MUTAG", "PROTEINS", "IMDB-BINARY")
+TIMED = ("GraphCL", "DCL", "HCL", "ProGCL", "AUGCL")
+
+REPRODUCTIONS = {
+    "graph-classification": _of_table(
+        "the paper's table of graph classification",
+        GRAPHS,
+        SMALL,
+        graph_classification.DATASETS,
+        seeds=5,
+    ),
+    "node-classification": _of_table(
+        "the paper's table of node classification",
+        node_classification.TABLE,
+        ("Amazon-Photo",),
+        node_classification.DATASETS,
+        seeds=2,
+        epochs=200,
+        candidates=512,
+    ),
+    "ablation": _of_table(
+        "AUGCL with its parts exchanged: partition and estimator",
+        ablation.TABLE,
+        SMALL[:2],
+        ablation.DATASETS,
+    ),
+    "alpha": _of_table(
+        "accuracy over α, which scales all weights",
+        TABLES["alpha"],
+        SMALL[1:],
+        SMALL[1:],
+        sensitivity,
+    ),
+    "reward": _of_table(
+        "accuracy over the reward o",
+        TABLES["reward"],
+        SMALL[1:],
+        SMALL[1:],
+        sensitivity,
+    ),
+    "time": Reproduction(
+        "training time relative to GraphCL",
+        lambda request, jobs: measure_times(request, GRAPHS),
+        lambda request: time_table(request, GRAPHS),
+        TIMED,
+        tuple(GRAPHS.rows),
+        SMALL[1:],
+        SMALL[1:],
+        seeds=3,
+        all_seeds=5,
+    ),
+    "convergence": _of_table(
+        "the loss over the epochs",
+        GRAPHS,
+        SMALL[1:],
+        SMALL[1:],
+        convergence,
+        rows=TIMED,
+        seeds=1,
+    ),
+    "headroom": Reproduction(
+        "where a weighting of negatives could help at all: oracle − base in many settings",
+        lambda request, jobs: _compute(headroom_cells(request), request, jobs),
+        headroom_map,
+        (),
+        ("DCL", "HCL", "ProGCL", "AUGCL", "AUGCL-full", "ProGCL-mix"),
+        ("MUTAG",),
+        headroom.GRAPHS + headroom.NODES,
+        seeds=5,
+        all_seeds=5,
+    ),
+}

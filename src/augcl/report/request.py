@@ -1,0 +1,79 @@
+"""What a reproduction is asked for, and the cells that answer it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from augcl.experiments import node_classification
+from augcl.experiments.cells import Cell
+from augcl.experiments.measured import Measured, measured
+from augcl.experiments.selection import select, variants
+from augcl.experiments.table import Setting, Table
+
+SELECTED = " (selected)"
+
+
+@dataclass(frozen=True)
+class Request:
+    """Data sets, rows and seeds of a table, and where its cells are.
+
+    `epochs` None: those of the table or, of nodes, the published ones. `candidates` are negatives
+    sampled per step where nodes are embedded, None: all. `select` adds to each row whose hardness
+    has a grid one whose setting is chosen inside the training parts. Without `seeds` everything
+    counts that is there.
+    """
+
+    out: Path
+    datasets: tuple[str, ...]
+    rows: tuple[str, ...]
+    seeds: int | None = 5
+    epochs: int | None = None
+    features: str = "auto"
+    candidates: int | None = None
+    select: bool = False
+    data_dir: str | None = None
+
+    def setting(self, table: Table, dataset: str) -> Setting:
+        """What all rows of a data set share."""
+        if table.level == "graph":
+            return Setting(epochs=self.epochs, features=self.features)
+        return node_classification.setting(dataset, epochs=self.epochs, candidates=self.candidates)
+
+    def cells(self, table: Table) -> list[Cell]:
+        """All cells of the table."""
+        chosen = [
+            cell
+            for dataset in self.datasets
+            for row in self.rows
+            for cell in (self._cell(table, dataset, row), *self._grid(table, dataset, row))
+        ]
+        return [cell.with_seed(seed) for cell in chosen for seed in range(self.seeds or 1)]
+
+    def results(self, table: Table) -> dict[str, dict[str, Measured]]:
+        """What is finished, by data set and row."""
+        found: dict[str, dict[str, Measured]] = {}
+        for dataset in self.datasets:
+            found[dataset] = {}
+            for row in self.rows:
+                fixed = self.read(self._cell(table, dataset, row))
+                if fixed is not None:
+                    found[dataset][row] = fixed
+                several = [self.read(cell) for cell in self._grid(table, dataset, row)]
+                whole = [one for one in several if one is not None]
+                if whole and len(whole) == len(several):
+                    found[dataset][row + SELECTED], _ = select(whole)
+        return found
+
+    def read(self, cell: Cell) -> Measured | None:
+        """What the finished seeds of a cell's settings found."""
+        return measured(cell, self.out, None if self.seeds is None else range(self.seeds))
+
+    def _cell(self, table: Table, dataset: str, row: str) -> Cell:
+        return table.cell(dataset, row, self.setting(table, dataset), data_dir=self.data_dir)
+
+    def _grid(self, table: Table, dataset: str, row: str) -> list[Cell]:
+        if not self.select:
+            return []
+        fixed = self._cell(table, dataset, row)
+        return [Cell(spec, 0, fixed.data) for spec in variants(fixed.spec)]

@@ -1,0 +1,69 @@
+"""Training time of the methods relative to their base, beside the paper's."""
+
+from __future__ import annotations
+
+import statistics
+
+from augcl.experiments import published
+from augcl.experiments.fanout import Failure
+from augcl.experiments.table import Table
+from augcl.experiments.timing import Timing, ratio
+from augcl.report.findings import Findings
+from augcl.report.grid import Grid
+from augcl.report.request import Request
+
+TURNS = 3
+
+
+def measure_times(request: Request, table: Table) -> list[Failure]:
+    """Measure what is not there yet; never several at a time. A mishap ends it."""
+    for timing in _timings(request, table):
+        if timing.read(request.out) is None:
+            timing.measure(request.out)
+    return []
+
+
+def time_table(request: Request, table: Table) -> Findings:
+    """What was measured."""
+    rows, data = [], {}
+    for timing in _timings(request, table):
+        dataset, seconds = timing.dataset, timing.read(request.out)
+        if seconds is None:
+            continue
+        data[dataset] = {
+            row: {
+                "seconds": seconds[row],
+                "ratio": ratio(seconds, row, table.base),
+                "published_ratio": _published(row, table.base, dataset),
+            }
+            for row in request.rows
+        }
+        for row in request.rows:
+            theirs = data[dataset][row]["published_ratio"]
+            rows.append(
+                (
+                    f"{dataset}, {row}",
+                    f"{statistics.median(seconds[row]):.1f}",
+                    f"{data[dataset][row]['ratio']:.2f}",
+                    "" if theirs is None else f"{theirs:.2f}",
+                )
+            )
+    header = ("", "seconds", f"ratio to {table.base}", "published ratio")
+    note = (
+        "Processor seconds of one thread, median of the turns; ratio: median over the turns, in "
+        "which all methods train one after the other, at equal epochs."
+    )
+    return Findings("time", [Grid("Training time", header, tuple(rows), (note,))], data)
+
+
+def _timings(request: Request, table: Table) -> list[Timing]:
+    turns = request.seeds or TURNS
+    return [
+        Timing(table, dataset, request.rows, turns, request.epochs, request.data_dir)
+        for dataset in request.datasets
+    ]
+
+
+def _published(row: str, base: str, dataset: str) -> float | None:
+    theirs, of_base = (published.training_seconds(name, dataset) for name in (row, base))
+    return None if theirs is None or of_base is None else theirs / of_base
