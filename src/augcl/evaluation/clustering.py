@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
-from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 from sklearn.metrics.cluster import contingency_matrix
@@ -93,6 +92,8 @@ def clustering(
             raise InputError(f"{name}={value}: at least one is needed")
     task = Task.of(y)
     X = embeddings(Z).cpu().numpy()
+    from sklearn.cluster import KMeans  # half a second, of which the protocols need nothing
+
     labels, names = classes_of(task.y, count=len(X), unlabelled=task.level == "node")
     check_two_classes(names)
     X, labels = X[labels >= 0], labels[labels >= 0]

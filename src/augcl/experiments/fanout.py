@@ -48,17 +48,15 @@ def compute_missing(
             workers = min(jobs, len(left))
             if not workers:
                 break
-            done = len(missing) - len(left) - len(failed)
-            report(done, _note(workers, failed))
+            report(len(missing) - len(left) - len(failed), _note(workers, failed))
             # One cell at a time: they differ in cost, and the last ones should not queue up.
             pool = Parallel(workers, batch_size=1, return_as="generator_unordered")
             tasks = (delayed(_attempt)(missing[path], out, data_dir, wait) for path in left)
-            for number, (path, failure) in enumerate(pool(tasks), start=1):
-                if failure is None:
-                    done += 1
-                else:
+            for path, failure in pool(tasks):
+                if failure is not None:
                     failed[path] = failure
-                report(done, _note(min(workers, len(left) - number), failed))
+                done = sum(path.exists() for path in missing)
+                report(done, _note(min(workers, len(missing) - done - len(failed)), failed))
     return list(failed.values())
 
 
