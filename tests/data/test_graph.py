@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from augcl.data import load
-from augcl.data.graph import Cleaned, GraphSet, simple_undirected
+from augcl.data.edges import Cleaned, simple_undirected
+from augcl.data.graph import GraphSet
 from augcl.errors import InputError
 
 

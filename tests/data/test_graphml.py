@@ -1,7 +1,7 @@
 import networkx as nx
 import pytest
 
-from augcl.data.graph import Cleaned
+from augcl.data.edges import Cleaned
 from augcl.data.graphml import read_graphml, read_graphml_graph
 from augcl.errors import InputError
 

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from augcl.data import GraphSet, NodeGraph
-from augcl.data.graph import Cleaned
+from augcl.data.edges import Cleaned
 from augcl.experiments.doctor_data import look_at_data, look_at_edges
 
 RING = torch.stack([torch.arange(10), (torch.arange(10) + 1) % 10])

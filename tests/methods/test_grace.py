@@ -5,34 +5,16 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_val_score
 
 import references
-from augcl import GCA, GRACE, AffinityUncertainty, RawFeatures
+from augcl import GCA, GRACE, RawFeatures
 from augcl.data import NodeGraph
 from augcl.hardness import Hardness, Uniform
 from augcl.hardness.pair_weights import PairWeights
-
-QUICK = {"epochs": 4, "width": 8, "projection": 8, "lr": 0.01, "tau": 0.5}
+from quick_nodes import losses, quick, same, uncertainty
 
 
 @pytest.fixture(scope="module")
 def graph():
     return references.communities()
-
-
-def quick(kind=GRACE, **options):
-    return kind(**{**QUICK, **options})
-
-
-def uncertainty(**options):
-    """Fast to fit; whether it lives is not the point."""
-    return AffinityUncertainty(**{"warmup": 1, "passes": 1, "hidden": 8, "restarts": 0, **options})
-
-
-def losses(model):
-    return [entry["loss"] for entry in model.history_]
-
-
-def same(one, other, graph):
-    return np.array_equal(one.transform(graph), other.transform(graph))
 
 
 # What it gives

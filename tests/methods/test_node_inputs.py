@@ -11,8 +11,9 @@ from torch_geometric.data import Data
 from torch_geometric.utils import to_networkx
 
 import references
-from augcl import GCA, GRACE, AffinityUncertainty, InputError, RawFeatures, load_model
+from augcl import GCA, GRACE, InputError, RawFeatures, load_model
 from augcl.data import NodeGraph
+from quick_nodes import losses, quick, same, uncertainty
 
 CHECKS = [
     "check_no_attributes_set_in_init",
@@ -23,29 +24,11 @@ CHECKS = [
     "check_estimator_cloneable",
     "check_mixin_order",
 ]
-QUICK = {"epochs": 4, "width": 8, "projection": 8, "lr": 0.01, "tau": 0.5}
 
 
 @pytest.fixture(scope="module")
 def graph():
     return references.communities()
-
-
-def quick(kind=GRACE, **options):
-    return kind(**{**QUICK, **options})
-
-
-def uncertainty(**options):
-    """Fast to fit; whether it lives is not the point."""
-    return AffinityUncertainty(**{"warmup": 1, "passes": 1, "hidden": 8, "restarts": 0, **options})
-
-
-def losses(model):
-    return [entry["loss"] for entry in model.history_]
-
-
-def same(one, other, graph):
-    return np.array_equal(one.transform(graph), other.transform(graph))
 
 
 # scikit-learn

@@ -2,15 +2,14 @@
 
 import json
 
-import numpy as np
 import pytest
 
 import references
-from augcl import GCA, GRACE, AffinityUncertainty, InputError, RawFeatures, load_model
+from augcl import GCA, GRACE, InputError, ProGCL, RawFeatures, load_model
 from augcl.hardness.pair_weights import PairWeights
 from augcl.training import loop
-
-QUICK = {"epochs": 4, "width": 8, "projection": 8, "lr": 0.01, "tau": 0.5}
+from quick_nodes import quick, same, uncertainty
+from stopping import StopError, stop_after, without_seconds
 
 
 @pytest.fixture(scope="module")
@@ -18,41 +17,7 @@ def graph():
     return references.communities()
 
 
-def quick(kind=GRACE, **options):
-    return kind(**{**QUICK, **options})
-
-
-def uncertainty(**options):
-    """Fast to fit; whether it lives is not the point."""
-    return AffinityUncertainty(**{"warmup": 1, "passes": 1, "hidden": 8, "restarts": 0, **options})
-
-
-def without_seconds(model):
-    return [{k: v for k, v in entry.items() if k != "seconds"} for entry in model.history_]
-
-
-def same(one, other, graph):
-    return np.array_equal(one.transform(graph), other.transform(graph))
-
-
 # Stopped and continued
-
-
-class StopError(Exception):
-    pass
-
-
-def stop_after(monkeypatch, epochs):
-    """Let training fail when so many epochs are done and written."""
-    write = loop.Snapshot.write
-
-    def write_and_stop(snapshot, path):
-        write(snapshot, path)
-        if len(snapshot.facts["history"]) == epochs:
-            raise StopError
-
-    monkeypatch.setattr(loop.Snapshot, "write", write_and_stop)
-    monkeypatch.setattr(GRACE, "checkpoint_seconds", 0.0)
 
 
 @pytest.mark.parametrize("epochs", [1, 2, 3, 5])
@@ -63,19 +28,21 @@ def stop_after(monkeypatch, epochs):
         {"hardness": uncertainty(temper=0.25)},
         {"hardness": uncertainty(temper=0.25), "weights": "live", "weights_every": 2},
         {"hardness": uncertainty(temper=0.25), "candidates": 20},
+        {"hardness": ProGCL("mix", hardest=9)},
     ],
-    ids=["plain", "frozen", "live", "sampled"],
+    ids=["plain", "frozen", "live", "sampled", "mixed"],
 )
 def test_a_resumed_run_ends_in_the_same_bits(graph, tmp_path, monkeypatch, epochs, options):
     options = {"epochs": 6, "warmup": 2, **options}
     calm = quick(GCA, **options).fit(graph)
     with monkeypatch.context() as patch:
+        patch.setattr(GRACE, "checkpoint_seconds", 0.0)
         stop_after(patch, epochs)
         with pytest.raises(StopError):
             quick(GCA, **options).fit(graph, folder=tmp_path)
     resumed = quick(GCA, **options).fit(graph, folder=tmp_path, resume=True)
     assert same(resumed, calm, graph)
-    assert without_seconds(resumed) == without_seconds(calm)
+    assert without_seconds(resumed.history_) == without_seconds(calm.history_)
     for key, tensor in calm.network_.state_dict().items():
         assert resumed.network_.state_dict()[key].equal(tensor)
     assert (calm.weights_ is None) == (options["hardness"] is None)

@@ -6,8 +6,8 @@ import pytest
 import torch
 
 from augcl import AffinityUncertainty, GraphCL, InputError
-from augcl.training import loop
 from augcl.training.loop import make_fabric, same_settings
+from stopping import StopError, stop_after, without_seconds
 
 
 @pytest.fixture(scope="module")
@@ -18,26 +18,6 @@ def graphs(mutag):
 def method(**settings):
     quick = {"hardness": AffinityUncertainty(passes=2), "epochs": 4, "batch_size": 20}
     return GraphCL(**quick | settings)
-
-
-class StopError(Exception):
-    pass
-
-
-def stop_after(monkeypatch, epochs):
-    """Let training fail when so many epochs are done and written."""
-    write = loop.Snapshot.write
-
-    def write_and_stop(snapshot, path):
-        write(snapshot, path)
-        if len(snapshot.facts["history"]) == epochs:
-            raise StopError
-
-    monkeypatch.setattr(loop.Snapshot, "write", write_and_stop)
-
-
-def without_seconds(history):
-    return [{k: v for k, v in metrics.items() if k != "seconds"} for metrics in history]
 
 
 def lines(folder):

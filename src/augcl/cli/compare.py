@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from augcl.cli.options import Candidates, Cells, DataDir, Features, Json, Select
 from augcl.cli.reproduce import show
 from augcl.errors import InputError, one_of
 
@@ -25,28 +26,15 @@ def compare(
     epochs: Annotated[
         int | None, typer.Option(min=1, help="All rows; 40 for graphs, by the preset for nodes.")
     ] = None,
-    features: Annotated[
-        str,
-        typer.Option(help="Node features: auto, constant, degree, log-degree or attributes."),
-    ] = "auto",
-    candidates: Annotated[
-        int | None,
-        typer.Option(min=2, help="Nodes: so many random negatives in a step instead of all."),
-    ] = None,
-    select: Annotated[
-        str | None,
-        typer.Option(help="inner: adds rows whose settings are chosen inside the training folds."),
-    ] = None,
-    jobs: Annotated[
-        int | None, typer.Option(min=1, help="Cells at once, one thread each; all cores.")
-    ] = None,
-    data_dir: Annotated[
-        str | None, typer.Option(help="Folder in which names are looked for first.")
-    ] = None,
+    features: Features = "auto",
+    candidates: Candidates = None,
+    select: Select = None,
+    jobs: Cells = None,
+    data_dir: DataDir = None,
     out: Annotated[
         Path | None, typer.Option(help="Folder of the finished cells and tables; comparison.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the numbers as JSON.")] = False,
+    as_json: Json = False,
 ) -> None:
     """Compare the ways to weigh negatives on a data set of yours.
 

@@ -9,14 +9,16 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from augcl.cli.options import DataDir, Features, Json
+
 
 def data(
     dataset: Annotated[
         str | None, typer.Argument(help="A name or path; without it the names are listed.")
     ] = None,
-    features: Annotated[str, typer.Option(help="As in augcl train.")] = "auto",
-    data_dir: Annotated[str | None, typer.Option(help="Where names are looked for first.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Machine-readable output.")] = False,
+    features: Features = "auto",
+    data_dir: DataDir = None,
+    as_json: Json = False,
 ) -> None:
     """List the data sets, or describe one.
 

@@ -13,6 +13,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from augcl.cli.options import DataDir, Features, Json
 from augcl.errors import InputError
 
 if TYPE_CHECKING:
@@ -29,15 +30,15 @@ def doctor(
             help="A name or path as augcl train takes it, or the folder of a finished run.",
         ),
     ] = "MUTAG",
-    features: Annotated[str, typer.Option(help="As in augcl train.")] = "auto",
-    data_dir: Annotated[str | None, typer.Option(help="Where names are looked for first.")] = None,
+    features: Features = "auto",
+    data_dir: DataDir = None,
     try_it: Annotated[
         bool,
         typer.Option(
             "--try/--no-try", help="Check the estimate of time and memory by a short run."
         ),
     ] = True,
-    as_json: Annotated[bool, typer.Option("--json", help="Machine-readable output.")] = False,
+    as_json: Json = False,
 ) -> None:
     """Find what people stumble on, and say what to do about it.
 

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from augcl.cli.options import DataDir, Json
 from augcl.errors import InputError
 
 
@@ -25,9 +26,9 @@ def embed(
     features: Annotated[
         str | None, typer.Option(help="Node features; as the run was trained if not given.")
     ] = None,
-    data_dir: Annotated[str | None, typer.Option(help="Where names are looked for first.")] = None,
+    data_dir: DataDir = None,
     device: Annotated[str, typer.Option(help="cpu, cuda, cuda:1 or auto.")] = "cpu",
-    as_json: Annotated[bool, typer.Option("--json", help="Machine-readable output.")] = False,
+    as_json: Json = False,
 ) -> None:
     """Embed graphs with a trained model.
 

@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from augcl.cli.options import Json
 from augcl.errors import InputError
 
 
@@ -32,7 +33,7 @@ def evaluate(
     clusters: Annotated[
         bool, typer.Option("--clustering", help="Compare the clusters of k-means, too.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Machine-readable output.")] = False,
+    as_json: Json = False,
 ) -> None:
     """Judge embeddings by a named protocol.
 

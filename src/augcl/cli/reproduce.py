@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
+from augcl.cli.options import Cells, DataDir, Json, Select
 from augcl.errors import InputError, one_of
 
 if TYPE_CHECKING:
@@ -41,26 +42,16 @@ def reproduce(
         int | None,
         typer.Option(min=2, help="Nodes: so many random negatives in a step; 512, --full: all."),
     ] = None,
-    select: Annotated[
-        str | None,
-        typer.Option(
-            help="inner: adds rows whose reward (AUGCL), τ⁺ (DCL) or β and τ⁺ (HCL) is chosen "
-            "inside the training folds."
-        ),
-    ] = None,
+    select: Select = None,
     full: Annotated[
         bool, typer.Option("--full", help="The paper's data sets, seeds and epochs.")
     ] = False,
-    jobs: Annotated[
-        int | None, typer.Option(min=1, help="Cells at once, one thread each; all cores.")
-    ] = None,
-    data_dir: Annotated[
-        str | None, typer.Option(help="Folder in which names are looked for first.")
-    ] = None,
+    jobs: Cells = None,
+    data_dir: DataDir = None,
     out: Annotated[
         Path, typer.Option(help="Folder of the finished cells, tables and figures.")
     ] = Path("reproduction"),
-    as_json: Annotated[bool, typer.Option("--json", help="Print the numbers as JSON.")] = False,
+    as_json: Json = False,
 ) -> None:
     """Measure a table or figure of the paper.
 

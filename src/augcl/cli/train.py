@@ -12,6 +12,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from augcl.cli.options import Candidates, DataDir, Features, Json
 from augcl.errors import InputError, one_of
 
 
@@ -48,10 +49,7 @@ def train(
             min=1, help="Independent runs: seeds 0, 1, … 5 for graphs, 1 for nodes (20 splits)."
         ),
     ] = None,
-    features: Annotated[
-        str,
-        typer.Option(help="Node features: auto, constant, degree, log-degree or attributes."),
-    ] = "auto",
+    features: Features = "auto",
     augmentation: Annotated[
         str | None,
         typer.Option(
@@ -72,10 +70,7 @@ def train(
     weights: Annotated[
         str | None, typer.Option(help="Nodes: weights of the negatives frozen or live; frozen.")
     ] = None,
-    candidates: Annotated[
-        int | None,
-        typer.Option(min=2, help="Nodes: so many random negatives in a step instead of all."),
-    ] = None,
+    candidates: Candidates = None,
     lr: Annotated[float | None, typer.Option(min=1e-9, help="Learning rate.")] = None,
     tau: Annotated[
         float | None, typer.Option(min=1e-3, max=1e3, help="Temperature of the loss.")
@@ -98,9 +93,7 @@ def train(
     mode: Annotated[
         str | None, typer.Option(help="ProGCL: weight or mix (adds synthetic negatives); weight.")
     ] = None,
-    data_dir: Annotated[
-        str | None, typer.Option(help="Where names are looked for first; then $AUGCL_DATA.")
-    ] = None,
+    data_dir: DataDir = None,
     device: Annotated[str, typer.Option(help="cpu, cuda, cuda:1 or auto.")] = "cpu",
     jobs: Annotated[
         int | None, typer.Option(min=1, help="Seeds at once; as many as there are cores.")
@@ -113,7 +106,7 @@ def train(
     evaluate: Annotated[
         bool, typer.Option(help="Judge the embeddings, if there are labels.")
     ] = True,
-    as_json: Annotated[bool, typer.Option("--json", help="Print result.json.")] = False,
+    as_json: Json = False,
 ) -> None:
     """Train without labels; write embeddings, model, score and report.
 

@@ -15,7 +15,8 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
-from augcl.data.graph import Cleaned, GraphSet
+from augcl.data.edges import Cleaned
+from augcl.data.graph import GraphSet
 from augcl.data.node_graph import NodeGraph, Splits
 from augcl.data.sparse import torch_csr
 from augcl.files import atomic_path

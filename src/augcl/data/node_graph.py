@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor, device
 
-from augcl.data.graph import Cleaned, simple_undirected
+from augcl.data.edges import Cleaned, simple_undirected
 from augcl.data.sparse import compact, first_bad_row
 from augcl.errors import InputError
 

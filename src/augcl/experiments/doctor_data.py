@@ -6,8 +6,8 @@ import torch
 from torch import Tensor
 
 from augcl.data import GraphSet, NodeGraph
+from augcl.data.edges import Cleaned
 from augcl.data.features import degrees
-from augcl.data.graph import Cleaned
 from augcl.data.statistics import statistics
 from augcl.evaluation.svm import smallest_class
 from augcl.experiments.doctor_features import look_at_features
