@@ -167,7 +167,7 @@ def test_the_threads_that_the_user_gave_are_left_alone(succeeds, people, tmp_pat
         (("people", "--method", "GraphCL"), "one graph"),
         (("people", "--preset", "Corra"), "did you mean Cora"),
         (("people", "--batch-size", 4), "GCA has no option batch-size"),
-        (("people", "--augmentation", "random2"), "--augmentation is for graphs"),
+        (("people", "--augmentation", "random2"), "GCA has no option augmentation"),
         (("people", "--centrality", "age"), "unknown centrality 'age'"),
         (("people", "--weights", "fluid"), "choose from frozen, live"),
         (("people", "--candidates", 1), "candidates"),

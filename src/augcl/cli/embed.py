@@ -38,7 +38,7 @@ def embed(
     from augcl.experiments.embedding_file import check_ending, write_embeddings
     from augcl.experiments.seeds import RESULT, read_result
     from augcl.methods import load_model
-    from augcl.training.estimator import MODEL_FILE
+    from augcl.training.method import MODEL_FILE
 
     check_ending(out)
     folder = run / "model" if (run / "model").is_dir() else run

@@ -30,8 +30,12 @@ def train(
         typer.Option(help="For graphs: GraphCL. For nodes: GCA, GRACE or RawFeatures."),
     ] = None,
     hardness: Annotated[
-        str, typer.Option(help="How hard each negative is: none, augcl, dcl, hcl or progcl.")
-    ] = "augcl",
+        str | None,
+        typer.Option(
+            help="How hard each negative is: none, augcl, dcl, hcl or progcl; augcl, if the method "
+            "has negatives."
+        ),
+    ] = None,
     recipe: Annotated[
         str,
         typer.Option(help="default, authors (what the released code does) or paper (its text)."),
@@ -123,6 +127,7 @@ def train(
     from augcl.data import GraphSet, load
     from augcl.experiments.run import Spec, check
     from augcl.experiments.seeds import Place, clear_run, run_seeds
+    from augcl.methods import METHODS
     from augcl.report.html import write_report
 
     wanted = {
@@ -133,10 +138,13 @@ def train(
         "mode": mode,
     }
     hardness_options = {name: value for name, value in wanted.items() if value is not None}
-    _check_hardness(hardness, hardness_options)
     if method is None:
         many = isinstance(load(dataset, data_dir=data_dir, features=features), GraphSet)
         method = "GraphCL" if many else "GCA"
+    if hardness is None:
+        known = METHODS[one_of(method, METHODS, "method")]().get_params(deep=False)
+        hardness = "augcl" if "hardness" in known else "none"
+    _check_hardness(hardness, hardness_options)
     given = {
         "batch_size": batch_size,
         "preset": preset,

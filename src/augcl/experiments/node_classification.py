@@ -18,7 +18,7 @@ def _rows(base: str) -> dict[str, dict[str, Any]]:
     """The base and what can be put on it."""
     plain: dict[str, Any] = {"method": base, "hardness": "none"}
     return {
-        "raw": {"method": "RawFeatures", "hardness": "none", "epochs": 0},
+        "raw": {"method": "RawFeatures", "hardness": "none"},
         "untrained": {**plain, "epochs": 0},
         base: plain,
         **{name: {**plain, "hardness": name.lower()} for name in ("DCL", "HCL", "ProGCL", "AUGCL")},

@@ -28,8 +28,8 @@ from augcl.hardness import Hardness, named_hardness
 from augcl.methods import METHODS
 from augcl.methods.node_presets import get_preset, preset_for
 from augcl.methods.recipes import get_recipe
-from augcl.training.estimator import Estimator, fingerprint, plain_settings
 from augcl.training.loop import make_fabric
+from augcl.training.method import Method, fingerprint, plain_settings
 
 
 @dataclass(frozen=True)
@@ -60,6 +60,8 @@ class Spec:
     @property
     def all_epochs(self) -> int:
         """How many there will be."""
+        if "epochs" not in METHODS[one_of(self.method, METHODS, "method")]().get_params():
+            return 0
         if self.epochs is not None:
             return self.epochs
         default = preset_for(known_name(self.dataset) or self.dataset)
@@ -70,26 +72,36 @@ class Spec:
         read = load_graphs if self.level == "graph" else load_graph
         return read(self.dataset, data_dir=data_dir, features=self.features)
 
-    def estimator(self, data: GraphSet | NodeGraph, seed: int, **more: Any) -> Estimator:
+    def estimator(self, data: GraphSet | NodeGraph, seed: int, **more: Any) -> Method:
         """The method with these settings."""
         if isinstance(data, GraphSet):
             preset = {"augmentation": self.augmentation or preset_augmentation(data)}
         else:
             preset = {"preset": preset_for(data.name)}
-        return self._method(**{**preset, **self.options}, random_state=seed, **more)
+        return self._method(preset, random_state=seed, **more)
 
-    def _method(self, **settings: Any) -> Estimator:
+    def _method(self, preset: dict[str, Any], **more: Any) -> Method:
+        """With the options, and those of the general settings that the method has."""
         kind = METHODS[one_of(self.method, METHODS, "method")]
-        if self.level == "node" and self.augmentation is not None:
-            raise InputError("--augmentation is for graphs: nodes have edge and feature drops")
         known = kind().get_params(deep=False)
         for name in self.options:
             if name not in known:
                 raise InputError(
                     f"{self.method} has no option {name.replace('_', '-')}: leave it out"
                 )
-        hardness = self.hardness_object() if self.hardness_options else self.hardness
-        return kind(hardness=hardness, recipe=self.recipe, epochs=self.epochs, **settings)
+        if self.augmentation is not None and "augmentation" not in known:
+            raise InputError(f"{self.method} has no option augmentation: leave it out")
+        if self.hardness != "none" and "hardness" not in known:
+            raise InputError(f"{self.method} has no negatives to weigh: use hardness none")
+        general = {
+            "hardness": self.hardness_object() if self.hardness_options else self.hardness,
+            "recipe": self.recipe,
+            "epochs": self.epochs,
+            **preset,
+            **more,
+        }
+        fitting = {name: value for name, value in general.items() if name in known}
+        return kind(**{**fitting, **self.options})
 
     def decides(self) -> dict[str, Any]:
         """All settings that decide a result, the defaults among them, as plain JSON values.
@@ -103,7 +115,7 @@ class Spec:
             preset = {"augmentation": self.augmentation or published}
         else:
             preset = {"preset": preset_for(name)}
-        settings = self._method(**{**preset, **self.options}).settings()
+        settings = self._method(preset).settings()
         return {
             "dataset": name,
             "method": self.method,
@@ -126,7 +138,7 @@ class Outcome:
     """What one run found; `record` is plain JSON."""
 
     record: dict[str, Any]
-    model: Estimator
+    model: Method
     embeddings: NDArray[np.float32]
     data: GraphSet | NodeGraph
 

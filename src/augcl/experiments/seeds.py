@@ -19,8 +19,8 @@ from augcl.errors import InputError
 from augcl.experiments.embedding_file import write_embeddings
 from augcl.experiments.run import Spec, one_thread, run, share_threads, versions
 from augcl.files import write_json, write_text
-from augcl.training.estimator import fingerprint
 from augcl.training.loop import same_settings
+from augcl.training.method import fingerprint
 from augcl.training.progress import print_warning, progress_bar
 
 RESULT = "result.json"

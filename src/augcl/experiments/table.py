@@ -13,7 +13,7 @@ from augcl.errors import one_of
 from augcl.experiments.cells import Cell
 from augcl.experiments.run import Spec
 from augcl.methods import METHODS
-from augcl.training.estimator import fingerprint
+from augcl.training.method import fingerprint
 
 
 @dataclass(frozen=True)

@@ -29,6 +29,8 @@ class GCA(GRACE):
     (1797, 16)
     """
 
+    year = 2021
+
     def _setting(self, name: str) -> Any:
         found = super()._setting(name)
         return "degree" if name == "centrality" and found is None else found

@@ -22,8 +22,8 @@ from augcl.methods.onset import first_epoch, fit_due
 from augcl.methods.recipes import chosen_hardness, get_recipe
 from augcl.objectives.node_info_nce import node_info_nce
 from augcl.ops.negative_mass import LEAST_TAU
-from augcl.training.estimator import whole_number
 from augcl.training.loop import Metrics
+from augcl.training.method import whole_number
 from augcl.training.node_estimator import NodeBatch, NodeEstimator
 from augcl.views.adaptive import CENTRALITIES, drop_probability, importance
 from augcl.views.nodes import NodeView, NodeViews, draw
@@ -95,6 +95,8 @@ class GRACE(NodeEstimator):
     >>> model.transform(graph).shape
     (1797, 16)
     """
+
+    year = 2020
 
     def __init__(
         self,

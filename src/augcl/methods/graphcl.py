@@ -76,6 +76,8 @@ class GraphCL(GraphEstimator):
     (188, 96)
     """
 
+    year = 2020
+
     def __init__(
         self,
         *,

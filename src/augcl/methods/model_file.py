@@ -14,9 +14,9 @@ from augcl.methods.grace import GRACE
 from augcl.methods.graphcl import GraphCL
 from augcl.methods.raw_features import RawFeatures
 from augcl.training.checkpoint import Snapshot
-from augcl.training.estimator import MODEL_FILE, Estimator
+from augcl.training.method import MODEL_FILE, Method
 
-METHODS: dict[str, type[Estimator]] = {
+METHODS: dict[str, type[Method]] = {
     "GraphCL": GraphCL,
     "GRACE": GRACE,
     "GCA": GCA,
@@ -27,7 +27,7 @@ METHODS: dict[str, type[Estimator]] = {
 
 def load_model(
     path: str | Path, *, device: str = "cpu", encoder: nn.Module | None = None
-) -> Estimator:
+) -> Method:
     """Read what ``model.save(path)`` wrote.
 
     Parameters
@@ -67,7 +67,9 @@ def load_model(
                 "give load_model a network of the same shape as encoder="
             )
         settings["encoder"] = encoder
-    model = method(**settings, device=device)
+    if "device" in method().get_params(deep=False):  # what is no network has none
+        settings["device"] = device
+    model = method(**settings)
     model.restore(snapshot)
     return model
 

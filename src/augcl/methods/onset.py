@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from augcl.errors import InputError
 from augcl.hardness import Hardness
-from augcl.training.estimator import whole_number
+from augcl.training.method import whole_number
 
 
 def first_epoch(hardness: Hardness, *, warmup: int | None, epochs: int, usual: int) -> int:

@@ -1,0 +1,183 @@
+"""What every method shares: scikit-learn's contract, and a model in a file."""
+
+from __future__ import annotations
+
+import hashlib
+from abc import ABC, abstractmethod
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+from torch import Tensor, nn
+
+from augcl.errors import InputError
+from augcl.files import write_json, write_text
+from augcl.training.checkpoint import Snapshot, prefixed
+
+MODEL_FILE = "model.safetensors"
+
+
+class Method(TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
+    """Embeds graphs or nodes.
+
+    A subclass stores its hyper-parameters in ``__init__``, among them `random_state` and
+    `progress`, and implements what is abstract here. What it learns are tensors, given by
+    `_learned` and taken back by `_load_learned`.
+
+    Attributes
+    ----------
+    level : {"graph", "node"}
+    history_ : list of dict
+        One entry per epoch, if there are epochs.
+    """
+
+    level: str
+    year: int
+    """Of the publication."""
+    random_state: int | None
+    progress: bool
+
+    @abstractmethod
+    def fit(
+        self, X: Any, y: Any = None, *, folder: str | Path | None = None, resume: bool = False
+    ) -> Any:
+        """Learn without labels."""
+
+    @abstractmethod
+    def _read(self, X: Any) -> Any:
+        """The data as the method works on it: ``.name``, ``.num_nodes``, ``.num_features``."""
+
+    @abstractmethod
+    def _embedded(self, data: Any) -> Tensor:
+        """(n, d) embeddings by what was learned."""
+
+    def _setting(self, name: str) -> Any:
+        """The value of a hyper-parameter; a method may fill in what is None."""
+        return getattr(self, name)
+
+    def _start(self) -> None:
+        """Check hyper-parameters and reset what an earlier fit left."""
+
+    def _learned(self) -> dict[str, Tensor]:
+        """What was learned, beside a network."""
+        return {}
+
+    def _load_learned(self, tensors: dict[str, Tensor]) -> None:
+        """Take back what `_learned` gave."""
+
+    def _generator(self) -> torch.Generator:
+        """The source of every random draw of a fit."""
+        generator = torch.Generator()
+        if self.random_state is None:
+            generator.seed()
+        else:
+            generator.manual_seed(int(self.random_state))
+        return generator
+
+    def transform(self, X: Any) -> NDArray[np.float32]:
+        """(n, d) float32 embeddings of graphs or nodes, seen in training or not."""
+        check_is_fitted(self, "history_")
+        data = self._read(X)
+        if data.num_features != self.n_features_in_:
+            raise InputError(
+                f"{data.name} has {data.num_features} node features, the model was trained "
+                f"on {self.n_features_in_}: give graphs with the same node features"
+            )
+        with torch.no_grad():
+            embeddings: NDArray[np.float32] = self._embedded(data).cpu().float().numpy()
+        return embeddings
+
+    def save(self, path: str | Path) -> None:
+        """Write the model to a folder: tensors and settings, and a JSON copy for people to read."""
+        check_is_fitted(self, "history_")
+        facts = {
+            "method": type(self).__name__,
+            "settings": self.settings(),
+            "features": self.n_features_in_,
+            "columns": None if self.columns_ is None else list(self.columns_),
+            "history": self.history_,
+        }
+        Snapshot(self._tensors(), facts).write(Path(path) / MODEL_FILE)
+        write_json(Path(path) / "model.json", facts)
+
+    def _tensors(self) -> dict[str, Tensor]:
+        return prefixed("learned", self._learned())
+
+    def restore(self, snapshot: Snapshot) -> None:
+        """Become the model of a snapshot that `save` wrote; see `augcl.load_model`."""
+        self._start()
+        self.n_features_in_ = snapshot.facts["features"]
+        self.columns_ = snapshot.facts["columns"]
+        self.history_ = snapshot.facts["history"]
+        self._load_learned(snapshot.part("learned"))
+
+    def settings(self) -> dict[str, Any]:
+        """Hyper-parameters as plain JSON values, without what does not change the result."""
+        return {
+            name: plain_settings(self._setting(name))
+            for name in self.get_params(deep=False)
+            if name not in ("device", "progress")
+        }
+
+
+class PlainMethod(Method):
+    """A method that is not trained by gradient steps of ours: kernels, walks, counts."""
+
+    @abstractmethod
+    def _learn(self, data: Any, generator: torch.Generator) -> None:
+        """Learn from the data; all draws come from `generator`."""
+
+    def fit(
+        self, X: Any, y: Any = None, *, folder: str | Path | None = None, resume: bool = False
+    ) -> Any:
+        """Learn without labels.
+
+        Parameters
+        ----------
+        X : graphs, or one graph for a method that embeds nodes
+        y, resume : ignored
+        folder : path, optional
+            Where other methods keep their metrics; this one has none.
+        """
+        self._start()
+        self.columns_ = None  # those of an earlier fit do not count
+        data = self._read(X)
+        self.n_features_in_, self.columns_ = data.num_features, getattr(data, "columns", None)
+        self._learn(data, self._generator())
+        if folder is not None:
+            write_text(Path(folder) / "metrics.jsonl", "")
+        self.history_: list[dict[str, Any]] = []
+        return self
+
+
+def whole_number(name: str, value: Any, *, least: int) -> None:
+    """Raise `InputError` unless the value of a hyper-parameter is one."""
+    if not isinstance(value, int | np.integer) or value < least:
+        raise InputError(f"{name} is {value!r}: it must be a whole number, {least} or more")
+
+
+def fingerprint(data: Any) -> str:
+    """A hash of features, edges and order."""
+    x = data.x
+    sparse = x.layout == torch.sparse_csr
+    parts = [x.crow_indices(), x.col_indices(), x.values()] if sparse else [x]
+    digest = hashlib.blake2b(digest_size=16)
+    for tensor in (*parts, data.edge_index, getattr(data, "node_ptr", torch.empty(0))):
+        digest.update(tensor.cpu().contiguous().numpy().tobytes())
+    return digest.hexdigest()
+
+
+def plain_settings(value: Any) -> Any:
+    """Settings as JSON has them."""
+    if isinstance(value, nn.Module):
+        return {"class": type(value).__name__}
+    if isinstance(value, BaseEstimator):
+        params = {k: plain_settings(v) for k, v in value.get_params(deep=False).items()}
+        return {"class": type(value).__name__, "params": params}
+    if isinstance(value, tuple | list):  # JSON knows lists only
+        return [plain_settings(entry) for entry in value]
+    return value.item() if isinstance(value, np.generic) else value
