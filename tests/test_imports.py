@@ -16,6 +16,7 @@ ORDER = [
     "hardness",
     "objectives",
     "training",
+    "baselines",
     "methods",
     "evaluation",
     "experiments",
