@@ -16,6 +16,7 @@ from benchmarks.hardness import partition, uncertainty
 from benchmarks.measure import NoData, Row, table
 from benchmarks.node_evaluation import node_evaluation
 from benchmarks.nodes import node_memory, node_step, node_weights
+from benchmarks.reproduction import fan_out, hardness_cost
 from benchmarks.training import growth, memory, training
 from benchmarks.views import views
 
@@ -29,6 +30,8 @@ ITEMS: dict[str, Callable[[bool], list[Row]]] = {
     "node-weights": node_weights,
     "node-memory": node_memory,
     "node-evaluation": node_evaluation,
+    "fan-out": fan_out,
+    "hardness-cost": hardness_cost,
     "growth": growth,
     "memory": memory,
 }

@@ -1,0 +1,79 @@
+"""Cells side by side against cells one by one, and what each hardness costs."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from augcl.experiments.graph_classification import TABLE
+from augcl.experiments.timing import Timing, ratio
+from benchmarks.data import data_dir, require
+from benchmarks.measure import Row, faster
+
+ROWS = ("untrained", "GraphCL", "DCL", "HCL", "ProGCL", "AUGCL")
+MOST = {"DCL": 1.05, "HCL": 1.05, "ProGCL": 1.15, "AUGCL": 1.5}
+"""Training time over GraphCL's."""
+
+
+def fan_out(full: bool) -> list[Row]:
+    """`augcl reproduce` on MUTAG with one and with two jobs; and the sum of its cells by hand."""
+    seeds = 5 if full else 3
+    one, two = (_reproduce(seeds, jobs) for jobs in (1, 2))
+    by_hand = _by_hand(seeds)
+    return [
+        faster(f"reproduce MUTAG, {seeds} seeds: 2 jobs against 1", one, two, 1.7),
+        faster("1 job against the sum of its cells by hand", by_hand, one, 1.0),
+    ]
+
+
+def _reproduce(seeds: int, jobs: int) -> float:
+    with TemporaryDirectory() as out:
+        command = [Path(sys.executable).with_name("augcl"), "reproduce", "graph-classification"]
+        command += ["--datasets", "MUTAG", "--methods", ",".join(ROWS)]
+        command += ["--seeds", str(seeds), "--jobs", str(jobs), "--out", out]
+        begin = time.perf_counter()
+        subprocess.run(command, check=True, capture_output=True)
+        return time.perf_counter() - begin
+
+
+def _by_hand(seeds: int) -> float:
+    """One cell after the other in a process that has nothing else to do."""
+    script = f"""
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from augcl.experiments.graph_classification import TABLE
+with TemporaryDirectory() as out:
+    for row in {ROWS}:
+        for seed in range({seeds}):
+            TABLE.cell("MUTAG", row, seed=seed).compute(Path(out), None)
+"""
+    begin = time.perf_counter()
+    subprocess.run([sys.executable, "-c", script], check=True, capture_output=True)
+    return time.perf_counter() - begin
+
+
+def hardness_cost(full: bool) -> list[Row]:
+    """Processor time of training with each hardness over that of GraphCL, 40 epochs each."""
+    rows = []
+    for dataset in ("PROTEINS", "IMDB-BINARY"):
+        require(dataset)
+        turns = 5 if full else 3
+        timing = Timing(TABLE, dataset, ("GraphCL", *MOST), turns, None, str(data_dir()))
+        with TemporaryDirectory() as out:
+            timing.measure(Path(out))
+            seconds = timing.read(Path(out))
+        assert seconds is not None
+        for row, most in MOST.items():
+            found = ratio(seconds, row, "GraphCL")
+            rows.append(
+                Row(
+                    f"training on {dataset}: {row} over GraphCL",
+                    ratio=f"{found:.2f}×",
+                    target=f"≤ {most:g}×",
+                    ok=found <= most,
+                )
+            )
+    return rows
