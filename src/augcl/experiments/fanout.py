@@ -70,7 +70,7 @@ def _attempt(
     try:
         with _claim(path, wait=wait) as mine:
             if mine and not path.exists():
-                remove_temporary(path.parent)
+                remove_temporary(path.parent, path.name)  # others write theirs there
                 cell.compute(out, data_dir)
     except Exception as error:
         return path, Failure(cell, f"{type(error).__name__}: {error}")
