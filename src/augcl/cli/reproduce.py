@@ -120,7 +120,9 @@ def show(findings: Findings, request: Request, failures: list[Failure], *, as_js
 
 
 def _split(given: list[str] | None) -> tuple[str, ...]:
-    return tuple(name for text in given or [] for name in text.split(",") if name)
+    """Names in order, each once."""
+    names = (name.strip() for text in given or [] for name in text.split(","))
+    return tuple(dict.fromkeys(name for name in names if name))
 
 
 def _known(datasets: tuple[str, ...]) -> tuple[str, ...]:
@@ -130,4 +132,4 @@ def _known(datasets: tuple[str, ...]) -> tuple[str, ...]:
     for name in datasets:
         if known_name(name) is None and not Path(name).exists():
             raise InputError(f"{name} is neither a data set (see augcl data) nor a file or folder")
-    return tuple(known_name(name) or name for name in datasets)
+    return tuple(dict.fromkeys(known_name(name) or name for name in datasets))
