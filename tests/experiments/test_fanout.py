@@ -97,15 +97,6 @@ def test_what_another_process_writes_at_this_moment_is_left_alone(computed, tmp_
     assert writing.exists()
 
 
-def test_workers_do_as_one_process_does(tmp_path):
-    """Without a monkeypatch, which workers would not see: data that are not there fail at once."""
-    cells = [Cell(Spec(str(tmp_path / "nowhere")), seed) for seed in (0, 1, 2)]
-    failures = compute_missing(cells, tmp_path / "out", data_dir=None, jobs=2)
-    assert names(failure.cell for failure in failures) == names(cells)
-    assert all("nowhere does not exist" in failure.reason for failure in failures)
-    assert rubbish(tmp_path) == []
-
-
 @pytest.fixture(scope="module")
 def place(tmp_path_factory):
     """A folder in which processes shared others; codes.json has their exit codes."""
