@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -85,17 +86,32 @@ def _claim(path: Path, *, wait: bool) -> Iterator[bool]:
         return
     path.parent.mkdir(parents=True, exist_ok=True)
     lock = path.with_suffix(".lock")
-    with lock.open("w") as file:
+    handle = _locked(lock, wait)
+    if handle is None:
+        yield False
+        return
+    try:
+        yield True
+    finally:
+        # Whoever waits for this lock finds the result, if there is one, and computes nothing.
+        lock.unlink(missing_ok=True)
+        os.close(handle)
+
+
+def _locked(lock: Path, wait: bool) -> int | None:
+    """The handle of the lock file, ours alone; None if another process has it."""
+    while True:
+        handle = os.open(lock, os.O_CREAT | os.O_WRONLY, 0o666)
         try:
-            fcntl.flock(file, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+            fcntl.flock(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+            if os.path.samestat(os.fstat(handle), lock.stat()):
+                return handle
         except BlockingIOError:
-            yield False
-            return
-        try:
-            yield True
-        finally:
-            # Whoever waits for this lock finds the result, if there is one, and computes nothing.
-            lock.unlink(missing_ok=True)
+            os.close(handle)
+            return None
+        except FileNotFoundError:
+            pass
+        os.close(handle)  # removed by whoever had it: the lock is what lies there now
 
 
 def _costliest_first(cell: Cell) -> tuple[bool, int, str, int]:
