@@ -110,7 +110,30 @@ def failing(out: Path) -> list[int]:
     return [code(first), code(second)]
 
 
+def latecomer(out: Path) -> list[int]:
+    """As one works on what another failed at, a third begins."""
+    late = out / "late"
+
+    def slowly(cell: Cell) -> None:
+        if cell == FIRST:
+            wait_for(late.exists)
+            time.sleep(0.2)
+
+    def fail(cell: Cell) -> None:
+        wait_for(SECOND.path(out).exists)
+        time.sleep(0.1)
+        raise RuntimeError("out of luck")
+
+    first = process("unlucky", out, [FIRST], fail)
+    wait_for(lambda: lines(out) == ["unlucky seed-0"])
+    second = process("heir", out, [FIRST, SECOND], slowly)
+    wait_for(lambda: lines(out)[-1] == "heir seed-0")
+    third = process("late", out, [FIRST], lambda cell: None)
+    late.touch()
+    return [code(first), code(second), code(third)]
+
+
 if __name__ == "__main__":
     place = Path(sys.argv[1])
-    found = {s.__name__: s(place / s.__name__) for s in (together, waiting, killed, failing)}
-    print(json.dumps(found))
+    scenarios = (together, waiting, killed, failing, latecomer)
+    print(json.dumps({s.__name__: s(place / s.__name__) for s in scenarios}))

@@ -119,6 +119,7 @@ def test_every_process_ended_as_it_should(place):
         "waiting": [0, 0],
         "killed": [-9, 0],
         "failing": [1, 0],
+        "latecomer": [1, 0, 0],
     }
 
 
@@ -144,6 +145,10 @@ def test_the_cell_of_a_process_that_failed_is_taken_over(place):
     assert log(place / "failing") == ["unlucky seed-0", "heir seed-1", "heir seed-0"]
 
 
+def test_who_comes_late_leaves_the_cell_to_the_one_that_took_it_over(place):
+    assert log(place / "latecomer") == ["unlucky seed-0", "heir seed-1", "heir seed-0"]
+
+
 def test_nothing_but_results_remains(place):
     assert rubbish(place) == []
-    assert len(list(place.rglob("seed-*.json"))) == 8 + 2 + 2 + 2
+    assert len(list(place.rglob("seed-*.json"))) == 8 + 4 * 2
