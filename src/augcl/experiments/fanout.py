@@ -40,7 +40,10 @@ def compute_missing(
     Several processes may share the folder: a cell that another one works on is left to it, and
     taken over only if that process ends without a result.
     """
-    missing = {cell.path(out): cell for cell in cells if not cell.path(out).exists()}
+    by_path = {cell.path(out): cell for cell in cells}
+    missing = {path: cell for path, cell in by_path.items() if not path.exists()}
+    for path in by_path.keys() - missing.keys():  # killed after the result, before this
+        _lock_of(path).unlink(missing_ok=True)
     order = sorted(missing, key=lambda path: _costliest_first(missing[path]))
     failed: dict[Path, Failure] = {}
     with progress_bar("cells", len(missing)) as report:
@@ -85,7 +88,7 @@ def _claim(path: Path, *, wait: bool) -> Iterator[bool]:
         yield True
         return
     path.parent.mkdir(parents=True, exist_ok=True)
-    lock = path.with_suffix(".lock")
+    lock = _lock_of(path)
     handle = _locked(lock, wait)
     if handle is None:
         yield False
@@ -96,6 +99,10 @@ def _claim(path: Path, *, wait: bool) -> Iterator[bool]:
         # Whoever waits for this lock finds the result, if there is one, and computes nothing.
         lock.unlink(missing_ok=True)
         os.close(handle)
+
+
+def _lock_of(path: Path) -> Path:
+    return path.with_suffix(".lock")
 
 
 def _locked(lock: Path, wait: bool) -> int | None:
