@@ -87,6 +87,14 @@ def test_what_a_killed_process_left_is_removed(computed, tmp_path):
     assert [p.name for p in path.parent.iterdir()] == ["seed-0.json"]
 
 
+def test_the_lock_of_a_process_killed_right_after_its_result_is_removed(computed, tmp_path):
+    compute_missing(CELLS[:1], tmp_path, data_dir=None, jobs=1)
+    CELLS[0].path(tmp_path).with_suffix(".lock").touch()
+    compute_missing(CELLS[:1], tmp_path, data_dir=None, jobs=1)
+    assert rubbish(tmp_path) == []
+    assert len(computed) == 1
+
+
 def test_what_another_process_writes_at_this_moment_is_left_alone(computed, tmp_path):
     first, second = (cell.path(tmp_path) for cell in CELLS[:2])
     second.parent.mkdir(parents=True)
