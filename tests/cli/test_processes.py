@@ -74,35 +74,6 @@ def test_ctrl_c_says_one_line_and_after_kill_9_too_the_run_goes_on_to_the_same_b
     assert len((tmp_path / "x" / "metrics.jsonl").read_text().splitlines()) == 30
 
 
-def cell_files(out):
-    """Which cells are finished; a file that was written again has another number or time."""
-    found = [(path, path.stat()) for path in (out / "cells").rglob("seed-*.json")]
-    return {path.relative_to(out): (state.st_ino, state.st_mtime_ns) for path, state in found}
-
-
-def test_a_reproduction_killed_with_its_workers_goes_on_to_the_same_tables(succeeds, tmp_path):
-    killed, calm = tmp_path / "killed", tmp_path / "calm"
-    command = ("reproduce", "graph-classification", "--datasets", "MUTAG", "--epochs", 2)
-    command += ("--methods", "untrained,GraphCL,DCL", "--seeds", 2)
-    process = start(*command, "--jobs", 2, "--out", killed)
-    deadline = time.monotonic() + 120
-    while not cell_files(killed) and process.poll() is None and time.monotonic() < deadline:
-        time.sleep(0.01)
-    os.killpg(process.pid, signal.SIGKILL)
-    assert process.communicate(timeout=60) == ("", "")
-    done = cell_files(killed)
-    assert 1 <= len(done) < 6
-
-    succeeds(*command, "--jobs", 1, "--out", killed)
-    assert done.items() <= cell_files(killed).items()
-    assert not [p for p in killed.rglob("*") if p.suffix in (".lock", ".tmp")]
-    succeeds(*command, "--jobs", 1, "--out", calm)
-    assert cell_files(killed).keys() == cell_files(calm).keys()
-    for ending in ("md", "tex", "json"):
-        found, expected = (p / f"graph-classification.{ending}" for p in (killed, calm))
-        assert found.read_bytes() == expected.read_bytes()
-
-
 def test_two_workers_find_graphs_at_a_relative_path_with_spaces(succeeds, tmp_path):
     grakel = pytest.importorskip("grakel")
     folder = tmp_path / "my data" / "MUTAG"

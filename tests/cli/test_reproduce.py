@@ -1,6 +1,11 @@
 """`augcl reproduce`: each table and figure from the command to its files, with tiny trainings."""
 
 import json
+import os
+import signal
+import subprocess
+import sys
+import time
 
 import pytest
 
@@ -10,6 +15,8 @@ from augcl.experiments.cells import Cell
 from augcl.experiments.table import Setting
 
 MUTAG = ("--datasets", "MUTAG", "--epochs", 2, "--jobs", 1)
+THREE_ROWS = ("reproduce", "graph-classification", "--datasets", "MUTAG", "--epochs", 2)
+THREE_ROWS += ("--methods", "untrained,GraphCL,DCL", "--seeds", 2)
 FIGURE = {".svg", ".png", ".pdf"}
 
 
@@ -18,15 +25,20 @@ def flat(text):
 
 
 def cell_files(out):
-    return sorted((out / "cells").rglob("seed-*.json"))
+    """Which cells are finished; a file that was written again has another number or time."""
+    found = [(path, path.stat()) for path in (out / "cells").rglob("seed-*.json")]
+    return {path.relative_to(out): (state.st_ino, state.st_mtime_ns) for path, state in found}
+
+
+def rubbish(out):
+    return [path for path in out.rglob("*") if path.suffix in (".lock", ".tmp")]
 
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory, succeeds):
     """A folder with a table of three rows, and what was printed; other tables share its cells."""
     out = tmp_path_factory.mktemp("reproduce") / "out"
-    rows = ("--methods", "untrained,GraphCL,DCL", "--seeds", 2)
-    return out, succeeds("reproduce", "graph-classification", *MUTAG, *rows, "--out", out)
+    return out, succeeds(*THREE_ROWS, "--jobs", 1, "--out", out)
 
 
 @pytest.fixture
@@ -49,7 +61,7 @@ def test_the_table_is_printed_and_written(place):
     assert "published" in printed
     assert printed.rstrip().endswith("graph-classification.json")
     assert len(cell_files(out)) == 6
-    assert not [p for p in out.rglob("*") if p.suffix in (".lock", ".tmp")]
+    assert rubbish(out) == []
     text = (out / "graph-classification.md").read_text()
     assert "| DCL | " in text
     assert r"\begin{tabular}" in (out / "graph-classification.tex").read_text()
@@ -65,18 +77,45 @@ def test_the_verdict_is_printed_as_it_is_written(place):
 
 def test_the_same_command_computes_nothing_and_says_the_same(place, augcl, monkeypatch):
     out, printed = place
-    before = {path: path.stat().st_mtime_ns for path in cell_files(out)}
+    before = cell_files(out)
     monkeypatch.setattr(Cell, "compute", None)
     rows = ("--methods", "untrained", "--methods", "GraphCL, DCL,DCL", "--seeds", 2)
     arguments = ("--datasets", "mutag", *MUTAG[2:], *rows, "--out", out)
     answer = augcl("reproduce", "graph-classification", *arguments)
     assert (answer.code, answer.err, answer.out) == (0, "", printed)
-    assert {path: path.stat().st_mtime_ns for path in cell_files(out)} == before
+    assert cell_files(out) == before
+
+
+def test_killed_with_its_workers_it_goes_on_to_the_same_tables(place, succeeds, tmp_path):
+    calm, _ = place
+    killed = tmp_path / "killed"
+    command = [sys.executable, "-c", "from augcl.cli.main import main; main()"]
+    process = subprocess.Popen(
+        [*command, *map(str, THREE_ROWS), "--jobs", "2", "--out", killed],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+        start_new_session=True,  # its workers are in its group, and nobody else
+    )
+    deadline = time.monotonic() + 240
+    while not cell_files(killed) and process.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.01)
+    os.killpg(process.pid, signal.SIGKILL)
+    assert process.communicate(timeout=60) == (b"", b"")
+    done = cell_files(killed)
+    assert 1 <= len(done) < 6
+
+    succeeds(*THREE_ROWS, "--jobs", 1, "--out", killed)
+    assert done.items() <= cell_files(killed).items()
+    assert cell_files(killed).keys() == cell_files(calm).keys()
+    assert rubbish(killed) == []
+    for ending in ("md", "tex", "json"):
+        found, expected = (p / f"graph-classification.{ending}" for p in (killed, calm))
+        assert found.read_bytes() == expected.read_bytes()
 
 
 def test_json_is_all_that_is_printed(place, shared):
-    rows = ("--methods", "untrained,GraphCL,DCL", "--seeds", 2)
-    found, _ = shared("graph-classification", *MUTAG, *rows)
+    found, _ = shared(*THREE_ROWS[1:])
     assert found["datasets"]["MUTAG"].keys() == {"untrained", "GraphCL", "DCL", "headroom"}
     assert len(found["datasets"]["MUTAG"]["DCL"]["runs"]) == 2
 
