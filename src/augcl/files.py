@@ -38,9 +38,9 @@ def atomic_path(target: str | os.PathLike[str]) -> Iterator[Path]:
     _sync(target.parent)
 
 
-def remove_temporary(folder: Path) -> None:
-    """Remove what `atomic_path` left in `folder` when its process was killed."""
-    for path in folder.glob(".*.tmp"):
+def remove_temporary(folder: Path, name: str = "*") -> None:
+    """Remove what `atomic_path` left in `folder`, of files of that name, when it was killed."""
+    for path in folder.glob(f".{name}.*.tmp"):
         path.unlink(missing_ok=True)
 
 

@@ -192,3 +192,34 @@ def test_features_are_used_and_remembered(succeeds, tmp_path):
     expected = np.load(tmp_path / "x" / "embeddings.npz")["Z"]
     assert np.array_equal(np.load(tmp_path / "z.npz")["Z"], expected)
     assert load("MUTAG").num_features == 7
+
+
+@pytest.mark.parametrize(
+    ("hardness", "option", "value"),
+    [("dcl", "--tau-plus", 0.05), ("hcl", "--beta", 0.5), ("progcl", "--mode", "mix")],
+)
+def test_options_of_a_hardness_arrive(succeeds, tmp_path, hardness, option, value):
+    given = (*QUICK, "--no-evaluate", "--hardness", hardness, option, value)
+    result = json.loads(succeeds("train", *given, "--out", tmp_path, "--json"))
+    assert result["hardness"] == hardness
+    params = result["hardness_settings"]["params"]
+    assert params[option.strip("-").replace("-", "_")] == value
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("oracle",), "oracle looks at the labels, so that it is no method but a ceiling: augcl c"),
+        (("dcl", "--beta", 0.5), "--beta is for --hardness hcl only"),
+        (("augcl", "--tau-plus", 0.1), "--tau-plus is for --hardness dcl or hcl only"),
+        (("none", "--reward", 1.8), "--reward is for --hardness augcl only"),
+        (("hcl", "--mode", "mix"), "--mode is for --hardness progcl only"),
+        (("progcl", "--mode", "blend"), "choose from weight, mix"),
+        (("dcl", "--tau-plus", 1), "tau_plus"),
+    ],
+    ids=str,
+)
+def test_options_of_another_hardness_are_refused(refused, tmp_path, arguments, told):
+    line = refused("train", "--out", tmp_path / "x", "--hardness", *arguments)
+    assert told in line
+    assert not (tmp_path / "x").exists()

@@ -2,10 +2,13 @@
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy import stats
 
 from augcl.errors import InputError
 from augcl.evaluation import paired_difference
+from augcl.evaluation.statistics import holm
 
 
 def test_hand_computation():
@@ -56,3 +59,21 @@ def test_constant_differences_have_an_answer():
 def test_mistakes_are_told(a, b, message):
     with pytest.raises(InputError, match=message):
         paired_difference(a, b)
+
+
+def slow_holm(p):
+    """The smallest is multiplied by their number, the next by one less; none is below another."""
+    adjusted, largest = {}, 0.0
+    for rank, i in enumerate(sorted(range(len(p)), key=lambda i: p[i])):
+        largest = max(largest, min(1.0, (len(p) - rank) * p[i]))
+        adjusted[i] = largest
+    return [adjusted[i] for i in range(len(p))]
+
+
+@given(st.lists(st.floats(0, 1), max_size=8))
+def test_holm(p):
+    assert holm(p) == pytest.approx(slow_holm(p))
+
+
+def test_holm_of_a_known_example():
+    assert holm([0.01, 0.02, 0.03, 0.005]) == pytest.approx([0.03, 0.04, 0.04, 0.02])

@@ -61,7 +61,7 @@ def test_a_changed_default_makes_another_cell(monkeypatch):
     ids=repr,
 )
 def test_the_same_in_other_words_is_the_same_cell(same):
-    assert Cell(same, 0).path(Path()).parent.name == MUTAG.path(Path()).parent.name
+    assert Cell(same, 0).path(Path()) == MUTAG.path(Path())
 
 
 def test_a_path_with_odd_characters_stays_below_the_folder(tmp_path):
@@ -143,3 +143,13 @@ def test_a_training_of_nodes_goes_on_where_it_was(small, tmp_path, monkeypatch):
     small.compute(tmp_path, None)
     assert small.read(tmp_path) is not None
     assert not work.exists()
+
+
+def test_the_floor_of_nodes_leaves_no_folder_of_work(small, tmp_path):
+    spec = Spec("mine", method="RawFeatures", hardness="none", epochs=0)
+    cell = replace(small, spec=spec)
+    work = cell.path(tmp_path).with_suffix("")
+    work.mkdir(parents=True)
+    (work / ".checkpoint.safetensors.abc.tmp").touch()  # of a process that was killed
+    cell.compute(tmp_path, None)
+    assert [path.name for path in work.parent.iterdir()] == ["seed-1.json"]

@@ -47,6 +47,7 @@ def compare(
         augcl compare my_graph --method GRACE --select inner
     """
     from augcl.data import GraphSet, load
+    from augcl.data.catalogue import known_name
     from augcl.experiments import graph_classification, node_classification
     from augcl.experiments.fanout import compute_missing
     from augcl.experiments.run import check
@@ -55,6 +56,7 @@ def compare(
 
     if select is not None:
         one_of(select, ("inner",), "way to select")
+    dataset = known_name(dataset) or dataset
     data = load(dataset, data_dir=data_dir, features=features)
     if data.y is None:
         raise InputError(f"{dataset} has no labels: a comparison needs them to judge by")

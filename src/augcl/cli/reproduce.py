@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -73,12 +74,13 @@ def reproduce(
     about = REPRODUCTIONS[one_of(what, REPRODUCTIONS, "reproduction")]
     if select is not None:
         one_of(select, ("inner",), "way to select")
-    rows = _split(methods)
+    rows = _split(methods, about.known.__contains__)
     for row in rows:
         one_of(row, about.known, "method")
     request = Request(
         out=out,
-        datasets=_known(_split(datasets)) or (about.all_datasets if full else about.datasets),
+        datasets=_known(_split(datasets, lambda text: Path(text).exists()))
+        or (about.all_datasets if full else about.datasets),
         rows=rows or about.rows,
         seeds=seeds or (about.all_seeds if full else about.seeds),
         epochs=epochs or (None if full else about.epochs),
@@ -103,15 +105,19 @@ def show(findings: Findings, request: Request, failures: list[Failure], *, as_js
             console.print(sentence, markup=False, highlight=False)
         typer.echo(f"Written: {', '.join(str(path) for path in paths)}")
     if failures:
-        typer.echo(f"augcl: {len(failures)} cells failed:", err=True)
+        number = len(failures)
+        typer.echo(f"augcl: {number} cell{'s' * (number > 1)} failed:", err=True)
         for failure in failures:
             typer.echo(f"  {failure}", err=True)
         mistake = all(failure.reason.startswith("InputError") for failure in failures)
         raise typer.Exit(2 if mistake else 1)
 
 
-def _split(given: list[str] | None) -> tuple[str, ...]:
-    return tuple(name for text in given or [] for name in text.split(",") if name)
+def _split(given: list[str] | None, whole: Callable[[str], bool]) -> tuple[str, ...]:
+    """Names in order, each once; a text that is a name with a comma in it is left whole."""
+    texts = ([text] if whole(text) else text.split(",") for text in given or [])
+    names = (name.strip() for several in texts for name in several)
+    return tuple(dict.fromkeys(name for name in names if name))
 
 
 def _known(datasets: tuple[str, ...]) -> tuple[str, ...]:
@@ -121,4 +127,4 @@ def _known(datasets: tuple[str, ...]) -> tuple[str, ...]:
     for name in datasets:
         if known_name(name) is None and not Path(name).exists():
             raise InputError(f"{name} is neither a data set (see augcl data) nor a file or folder")
-    return tuple(known_name(name) or name for name in datasets)
+    return tuple(dict.fromkeys(known_name(name) or name for name in datasets))

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from augcl.data.catalogue import known_name
 from augcl.experiments.run import Spec, one_thread, run
 from augcl.files import write_json
 
@@ -35,7 +36,8 @@ class Cell:
     def path(self, out: Path) -> Path:
         decides = json.dumps({**self.spec.decides(), "data": self.data}, sort_keys=True)
         digest = hashlib.blake2b(decides.encode(), digest_size=6).hexdigest()
-        dataset = re.sub(r"[^\w.-]+", "_", Path(self.spec.dataset).name)
+        name = known_name(self.spec.dataset) or Path(self.spec.dataset).name
+        dataset = re.sub(r"[^\w.-]+", "_", name)
         return out / FOLDER / dataset / f"{_label(self.spec)}-{digest}" / f"seed-{self.seed}.json"
 
     def read(self, out: Path) -> dict[str, Any] | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -39,7 +40,10 @@ def compute_missing(
     Several processes may share the folder: a cell that another one works on is left to it, and
     taken over only if that process ends without a result.
     """
-    missing = {cell.path(out): cell for cell in cells if not cell.path(out).exists()}
+    by_path = {cell.path(out): cell for cell in cells}
+    missing = {path: cell for path, cell in by_path.items() if not path.exists()}
+    for path in by_path.keys() - missing.keys():  # killed after the result, before this
+        _lock_of(path).unlink(missing_ok=True)
     order = sorted(missing, key=lambda path: _costliest_first(missing[path]))
     failed: dict[Path, Failure] = {}
     with progress_bar("cells", len(missing)) as report:
@@ -68,7 +72,7 @@ def _attempt(
     try:
         with _claim(path, wait=wait) as mine:
             if mine and not path.exists():
-                remove_temporary(path.parent)
+                remove_temporary(path.parent, path.name)  # others write theirs there
                 cell.compute(out, data_dir)
     except Exception as error:
         return path, Failure(cell, f"{type(error).__name__}: {error}")
@@ -82,18 +86,37 @@ def _claim(path: Path, *, wait: bool) -> Iterator[bool]:
         yield True
         return
     path.parent.mkdir(parents=True, exist_ok=True)
-    lock = path.with_suffix(".lock")
-    with lock.open("w") as file:
+    lock = _lock_of(path)
+    handle = _locked(lock, wait)
+    if handle is None:
+        yield False
+        return
+    try:
+        yield True
+    finally:
+        # Whoever waits for this lock finds the result, if there is one, and computes nothing.
+        lock.unlink(missing_ok=True)
+        os.close(handle)
+
+
+def _lock_of(path: Path) -> Path:
+    return path.with_suffix(".lock")
+
+
+def _locked(lock: Path, wait: bool) -> int | None:
+    """The handle of the lock file, ours alone; None if another process has it."""
+    while True:
+        handle = os.open(lock, os.O_CREAT | os.O_WRONLY, 0o666)
         try:
-            fcntl.flock(file, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+            fcntl.flock(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+            if os.path.samestat(os.fstat(handle), lock.stat()):
+                return handle
         except BlockingIOError:
-            yield False
-            return
-        try:
-            yield True
-        finally:
-            # Whoever waits for this lock finds the result, if there is one, and computes nothing.
-            lock.unlink(missing_ok=True)
+            os.close(handle)
+            return None
+        except FileNotFoundError:
+            pass
+        os.close(handle)  # removed by whoever had it: the lock is what lies there now
 
 
 def _costliest_first(cell: Cell) -> tuple[bool, int, str, int]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from augcl.data.catalogue import GRAPH_SETS, NODE_SETS
+from augcl.errors import InputError
 from augcl.experiments import graph_classification, node_classification
 from augcl.experiments.table import PLAIN, Setting, Table
 from augcl.methods.node_presets import get_preset, preset_for
@@ -30,14 +32,20 @@ GRAPH_SETTINGS: dict[str, Setting] = {
 
 def table_for(dataset: str) -> Table:
     """GraphCL's rows for sets of graphs, GRACE's or GCA's for nodes."""
-    if dataset in GRAPHS:
+    if _is_set_of_graphs(dataset):
         return graph_classification.TABLE
     return node_classification.GRACE if dataset == "Cora" else node_classification.TABLE
 
 
 def settings_for(dataset: str) -> dict[str, Setting]:
     """By name; of nodes around the data set's published settings."""
-    return GRAPH_SETTINGS if dataset in GRAPHS else _node_settings(dataset)
+    return GRAPH_SETTINGS if _is_set_of_graphs(dataset) else _node_settings(dataset)
+
+
+def _is_set_of_graphs(dataset: str) -> bool:
+    if dataset not in GRAPH_SETS and dataset not in NODE_SETS:
+        raise InputError(f"{dataset} has no map of headroom: take a data set of augcl data")
+    return dataset in GRAPH_SETS
 
 
 def _node_settings(dataset: str) -> dict[str, Setting]:

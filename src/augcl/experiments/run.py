@@ -216,7 +216,7 @@ def check(
         except InputError as error:
             raise InputError(
                 f"the embeddings of {spec.dataset} could not be judged: {error}; "
-                "to train all the same add --no-evaluate"
+                "augcl train --no-evaluate trains all the same"
             ) from None
 
 

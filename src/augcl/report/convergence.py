@@ -27,8 +27,11 @@ def convergence(request: Request, table: Table) -> Findings:
         for row in request.rows:
             setting = request.setting(table, dataset)
             cell = table.cell(dataset, row, setting, data_dir=request.data_dir)
-            found = records(cell, request.out)
-            losses = [r["losses"] for r in found.values() if r.get("losses")]
+            losses = [
+                record["losses"]
+                for seed, record in records(cell, request.out).items()
+                if record.get("losses") and (request.seeds is None or seed < request.seeds)
+            ]
             if losses:
                 curves[dataset][row] = np.mean(losses, axis=0).tolist()
     panels = {
@@ -47,7 +50,7 @@ def _grid(curves: dict[str, dict[str, list[float]]]) -> Grid:
     rows = []
     for dataset, methods in curves.items():
         for row, y in methods.items():
-            quarters = [y[0], *(y[len(y) * k // 4 - 1] for k in (1, 2, 3, 4))]
+            quarters = [y[0], *(y[max(len(y) * k // 4, 1) - 1] for k in (1, 2, 3, 4))]
             rows.append((f"{dataset}, {row}", *(f"{value:.4f}" for value in quarters)))
     header = ("loss after", "1 epoch", "¼", "½", "¾", "all")
     return Grid("Convergence", header, tuple(rows), (NOTE,))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from augcl.errors import InputError
 from augcl.evaluation.statistics import PairedDifference
 from augcl.experiments.cells import Cell
 from augcl.experiments.headroom import settings_for, table_for
@@ -21,6 +22,9 @@ WORTHWHILE = 0.01
 
 def headroom_cells(request: Request) -> list[Cell]:
     """Base, oracle and the rows asked for, in every setting of every data set."""
+    for option in ("epochs", "candidates", "select"):
+        if getattr(request, option):
+            raise InputError(f"--{option} does not fit headroom, whose settings say it")
     return [
         table_for(dataset).cell(dataset, _row(dataset, row), setting, seed=seed)
         for dataset in request.datasets

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from augcl.experiments import node_classification
@@ -38,7 +38,8 @@ class Request:
         """What all rows of a data set share."""
         if table.level == "graph":
             return Setting(epochs=self.epochs, features=self.features)
-        return node_classification.setting(dataset, epochs=self.epochs, candidates=self.candidates)
+        usual = node_classification.setting(dataset, epochs=self.epochs, candidates=self.candidates)
+        return replace(usual, features=self.features)
 
     def cells(self, table: Table) -> list[Cell]:
         """All cells of the table."""
@@ -62,7 +63,9 @@ class Request:
                 several = [self.read(cell) for cell in self._grid(table, dataset, row)]
                 whole = [one for one in several if one is not None]
                 if whole and len(whole) == len(several):
-                    found[dataset][row + SELECTED], _ = select(whole)
+                    chosen, _ = select(whole)
+                    if chosen.folds:  # all settings have a seed in common
+                        found[dataset][row + SELECTED] = chosen
         return found
 
     def read(self, cell: Cell) -> Measured | None:

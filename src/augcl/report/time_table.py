@@ -57,9 +57,11 @@ def time_table(request: Request, table: Table) -> Findings:
 
 
 def _timings(request: Request, table: Table) -> list[Timing]:
+    """Of the rows and of their base, without which there is no ratio."""
     turns = request.seeds or TURNS
+    rows = request.rows if table.base in request.rows else (table.base, *request.rows)
     return [
-        Timing(table, dataset, request.rows, turns, request.epochs, request.data_dir)
+        Timing(table, dataset, rows, turns, request.epochs, request.data_dir)
         for dataset in request.datasets
     ]
 

@@ -27,7 +27,7 @@ def verdict(rows: Mapping[str, Measured], table: Table) -> list[str]:
     tested = {row: found for row, found in differences.items() if found is not None}
     if tested:
         sentences.append(_methods(table.base, tested))
-    elif methods:
+    elif methods and table.base in rows:
         sentences.append("One training says nothing about noise: use more seeds.")
     room = headroom(rows, table)
     if room is not None:
