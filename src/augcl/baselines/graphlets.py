@@ -114,7 +114,8 @@ class Isomorphism:
         names = []
         for code in codes.tolist():
             edges = [(int(u[i]), int(v[i])) for i in range(len(u)) if code >> i & 1]
-            names.append(self.name(bGraph(code >> PAIR_BITS, edges)))
+            both_ways = edges + [(b, a) for a, b in edges]
+            names.append(self.name(bGraph(code >> PAIR_BITS, both_ways)))
         return np.array(names, dtype=np.uint64)[inverse]
 
 
