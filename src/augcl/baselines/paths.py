@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,7 @@ from augcl.ops.hashing import Hashes, combined
 
 Ints = NDArray[np.int64]
 NO_NODE = -9999  # SciPy's word for it
+SOURCES = 256  # whose distances to all nodes are in memory at once
 Report = Callable[[int], None]
 
 
@@ -25,17 +27,31 @@ def shortest_paths(graphs: GraphSet, report: Report = lambda done: None) -> Occu
     parts = []
     for number, (adjacency, labels) in enumerate(_each(graphs)):
         kinds, kind = np.unique(labels, return_inverse=True)
-        length = dijkstra(adjacency, unweighted=True)
-        first, last = np.nonzero(np.isfinite(length) & (length > 0))
-        steps = length[first, last].astype(np.int64)
-        code = (steps * len(kinds) + kind[first]) * len(kinds) + kind[last]
-        codes, count = np.unique(code, return_counts=True)
-        rest, end = np.divmod(codes, len(kinds))
-        steps, begin = np.divmod(rest, len(kinds))
-        key = combined(kinds[begin], kinds[end], steps)
-        parts.append(Occurrences(np.full(len(key), number), key, count.astype(np.float64)))
+        for start in range(0, len(labels), SOURCES):
+            sources = np.arange(start, min(start + SOURCES, len(labels)))
+            length = dijkstra(adjacency, unweighted=True, indices=sources)
+            codes, count = _counted(length, kind[sources], kind, len(kinds))
+            rest, last = np.divmod(codes, len(kinds))
+            steps, first = np.divmod(rest, len(kinds))
+            key = combined(kinds[first], kinds[last], steps)
+            parts.append(Occurrences(np.full(len(key), number), key, count.astype(np.float64)))
         report(number + 1)
     return Occurrences.joined(parts)
+
+
+def _counted(length: Any, first: Ints, last: Ints, kinds: int) -> tuple[Ints, Ints]:
+    """The codes (length · kinds + first) · kinds + last that occur in a matrix, and how often."""
+    length[np.isinf(length)] = 0  # as from a node to itself: no path
+    steps = length.astype(np.int64)
+    code = ((steps * kinds + first[:, None]) * kinds + last).ravel()
+    if code.max() > 4 * code.size:  # too many to have a counter each
+        codes, count = np.unique(code, return_counts=True)
+    else:
+        counters = np.bincount(code)
+        codes = np.flatnonzero(counters)
+        count = counters[codes]
+    paths = codes >= kinds**2
+    return codes[paths], count[paths]
 
 
 def path_sentences(graphs: GraphSet, samples: int, random: np.random.Generator) -> list[Hashes]:
