@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from augcl import hardness
+    from augcl.baselines import DeepGraphKernel, GraphletKernel, WLKernel
     from augcl.data import GraphSet, load
     from augcl.errors import InputError
     from augcl.evaluation import evaluate
@@ -20,12 +21,15 @@ __all__ = [
     "GRACE",
     "HCL",
     "AffinityUncertainty",
+    "DeepGraphKernel",
     "GraphCL",
     "GraphSet",
+    "GraphletKernel",
     "InputError",
     "Oracle",
     "ProGCL",
     "RawFeatures",
+    "WLKernel",
     "__version__",
     "evaluate",
     "hardness",
@@ -39,15 +43,18 @@ __all__ = [
 _HOME = {
     "AffinityUncertainty": "augcl.hardness",
     "DCL": "augcl.hardness",
+    "DeepGraphKernel": "augcl.baselines",
     "GCA": "augcl.methods",
     "GRACE": "augcl.methods",
     "HCL": "augcl.hardness",
     "GraphCL": "augcl.methods",
     "GraphSet": "augcl.data",
+    "GraphletKernel": "augcl.baselines",
     "InputError": "augcl.errors",
     "Oracle": "augcl.hardness",
     "ProGCL": "augcl.hardness",
     "RawFeatures": "augcl.methods",
+    "WLKernel": "augcl.baselines",
     "evaluate": "augcl.evaluation",
     "info_nce": "augcl.objectives",
     "load": "augcl.data",

@@ -54,7 +54,7 @@ def embed(
     read = load_graphs if model.level == "graph" else load_graph
     data: GraphSet | NodeGraph = read(dataset, data_dir=data_dir, features=features)
     embeddings = model.transform(data)
-    write_embeddings(out, embeddings, data)
+    write_embeddings(out, embeddings, data, kernel=model.gives_kernel)
     count, width = embeddings.shape
     if as_json:
         typer.echo(json.dumps({"file": str(out), f"{model.level}s": count, "width": width}))

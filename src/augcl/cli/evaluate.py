@@ -48,10 +48,13 @@ def evaluate(
         raise InputError(
             f"{file} has no labels to judge by: an array y (.npz) or a column label (table)"
         )
+    if clusters and found.kernel:
+        raise InputError(f"{file} has a kernel, no embeddings to cluster: drop --clustering")
     try:
         score = judge(
             found.Z,
             found.task,
+            kernel=found.kernel,
             protocol=protocol,
             repeats=repeats,
             folds=folds,

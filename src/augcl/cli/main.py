@@ -14,6 +14,7 @@ from augcl.cli.data import data
 from augcl.cli.doctor import doctor
 from augcl.cli.embed import embed
 from augcl.cli.evaluate import evaluate
+from augcl.cli.methods import methods
 from augcl.cli.report import report
 from augcl.cli.reproduce import reproduce
 from augcl.cli.train import train
@@ -40,7 +41,7 @@ app = typer.Typer(
     help="Self-supervised learning on graphs with hardness-aware negatives (AUGCL).\n\n"
     "Start with [bold]augcl train[/bold]: it needs no data of yours and no network.",
 )
-for command in (train, embed, evaluate, compare, reproduce, data, doctor, report):
+for command in (train, embed, evaluate, compare, reproduce, data, methods, doctor, report):
     app.command()(command)
 
 

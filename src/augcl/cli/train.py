@@ -27,7 +27,7 @@ def train(
     ] = "MUTAG",
     method: Annotated[
         str | None,
-        typer.Option(help="For graphs: GraphCL. For nodes: GCA, GRACE or RawFeatures."),
+        typer.Option(help="For graphs: GraphCL. For nodes: GCA. All names: augcl methods."),
     ] = None,
     hardness: Annotated[
         str | None,

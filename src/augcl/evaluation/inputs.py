@@ -74,6 +74,24 @@ def embeddings(Z: Any) -> Tensor:
     return X
 
 
+def kernel_matrix(X: Tensor) -> Tensor:
+    """Raise `InputError` unless `X` has the similarity of every sample to every sample."""
+    if X.shape[0] != X.shape[1]:
+        raise InputError(
+            f"the kernel has shape {tuple(X.shape)}: evaluate needs all samples against all "
+            "samples, as fit_transform gives them"
+        )
+    difference = (X - X.T).abs()
+    if difference.max() > 1e-4 * X.abs().max():
+        row, column = divmod(int(difference.argmax()), len(X))
+        raise InputError(
+            f"the kernel is not symmetric: row {row}, column {column} has "
+            f"{float(X[row, column]):.6g}, row {column}, column {row} has "
+            f"{float(X[column, row]):.6g}; give the same samples, in the same order, both ways"
+        )
+    return X
+
+
 def classes_of(y: Any, *, count: int, unlabelled: bool) -> tuple[Ints, list[Any]]:
     """Classes as 0 … C − 1 in sorted order, and their names.
 
@@ -112,8 +130,8 @@ def check_two_classes(names: Sequence[Any]) -> None:
 class Request:
     """Checked samples and settings: what every protocol works on.
 
-    `X` is (N, D), `y` (N,) the number of the class in `names`, `parts` (S, N) the fixed splits if
-    there are any. All samples are labelled.
+    `X` is (N, D), or (N, N) if it is a `kernel`, `y` (N,) the number of the class in `names`,
+    `parts` (S, N) the fixed splits if there are any. All samples are labelled.
     """
 
     X: Tensor
@@ -125,6 +143,7 @@ class Request:
     random_state: int
     jobs: int
     progress: bool
+    kernel: bool = False
 
     def seeds(self, repeats: int) -> list[int]:
         """Of the runs: as many as were asked for, or `repeats`."""

@@ -11,7 +11,14 @@ import torch
 
 from augcl.data.node_graph import Splits
 from augcl.errors import InputError, one_of
-from augcl.evaluation.inputs import Request, Task, check_two_classes, classes_of, embeddings
+from augcl.evaluation.inputs import (
+    Request,
+    Task,
+    check_two_classes,
+    classes_of,
+    embeddings,
+    kernel_matrix,
+)
 from augcl.evaluation.liblinear import grace_liblinear
 from augcl.evaluation.linear import linear_10_10_80, wikics_20
 from augcl.evaluation.score import Score
@@ -30,6 +37,7 @@ def evaluate(
     Z: Any,
     y: Any,
     *,
+    kernel: bool = False,
     protocol: str = "auto",
     repeats: int | None = None,
     folds: int | None = None,
@@ -43,7 +51,8 @@ def evaluate(
     ``tu-svm-10fold``, for graphs, of GraphCL and its kin: stratified 10-fold cross-validation of
     an RBF support vector machine on the embeddings as they are; C is chosen from 10⁻³ … 10³ by
     5-fold cross-validation inside each training part. The numbers are those of scikit-learn's
-    ``GridSearchCV(SVC())`` on the same folds. 5 runs.
+    ``GridSearchCV(SVC())`` on the same folds. 5 runs. With `kernel`, the support vector machine
+    takes the similarities as they are instead of the RBF kernel.
 
     ``linear-10-10-80``, for nodes, of GCA and its kin: softmax regression on the embeddings as they
     are, 3000 full-batch steps of Adam; a random 10 % of the nodes to train, 10 % to choose the
@@ -60,10 +69,12 @@ def evaluate(
     Parameters
     ----------
     Z : (N, D) array or tensor
-        Embeddings.
+        Embeddings; or, with `kernel`, (N, N) similarities.
     y : (N,) array, tensor or list; GraphSet, NodeGraph or PyG Data
         Class of each sample, numbers or strings; or the graphs or the graph that was embedded. The
         protocols for nodes leave out those with label −1 (unlabelled).
+    kernel : bool
+        `Z` is a kernel, as `fit_transform` of a graph kernel gives it.
     protocol : str
         Name of the protocol. "auto": the one for nodes if `y` is one graph (``wikics-20`` if that
         has 20 splits), else the one for graphs.
@@ -108,25 +119,31 @@ def evaluate(
         raise InputError(f"repeats={repeats}: at least one run is needed")
     if folds is not None and name != "tu-svm-10fold":
         raise InputError(f"folds={folds}: protocol {name} has no folds, only tu-svm-10fold has")
-    X = embeddings(Z)
+    if kernel and name != "tu-svm-10fold":
+        raise InputError(f"protocol {name} judges embeddings, no kernel: use tu-svm-10fold")
+    X = kernel_matrix(embeddings(Z)) if kernel else embeddings(Z)
     nodes = task.level == "node" or name != "tu-svm-10fold"
     labels, names = classes_of(task.y, count=len(X), unlabelled=nodes)
     check_two_classes(names)
     kept = labels >= 0
+    if not kept.all():
+        rows = torch.from_numpy(kept).to(X.device)
+        X = X[rows][:, rows] if kernel else X[rows]
     score = PROTOCOLS[name](
         Request(
-            X=X if kept.all() else X[torch.from_numpy(kept).to(X.device)],
+            X=X,
             y=labels[kept],
             names=names,
-            parts=None if task.splits is None else fixed_parts(task.splits, len(X))[:, kept],
+            parts=None if task.splits is None else fixed_parts(task.splits, len(kept))[:, kept],
             repeats=repeats,
             folds=folds,
             random_state=random_state,
             jobs=jobs,
             progress=progress,
+            kernel=kernel,
         )
     )
-    everywhere = np.full((len(score.splits), len(X)), UNUSED, dtype=np.int64)
+    everywhere = np.full((len(score.splits), len(kept)), UNUSED, dtype=np.int64)
     everywhere[:, kept] = score.splits
     return replace(score, splits=everywhere)
 

@@ -38,7 +38,10 @@ def tu_svm_10fold(request: Request) -> Score:
     splits = [fold_of_sample(request.y, folds, seed) for seed in request.seeds(5)]
     title = "evaluate: tu-svm-10fold"
     with progress_bar(title, len(splits) * folds, show=request.progress, stay=False) as report:
-        table = cross_validate(X, request.y, splits, jobs=request.jobs, on_fold=one_more(report))
+        machine = KernelSVM if request.kernel else GridSVM
+        table = cross_validate(
+            machine(X, request.y), splits, jobs=request.jobs, on_fold=one_more(report)
+        )
     name = "tu-svm-10fold" if folds == 10 else f"tu-svm-10fold, but {folds} folds"
     test, inner = (tuple(tuple(fold[i] for fold in run) for run in table) for i in (0, 1))
     return Score(name, test, np.stack(splits), inner=inner)
@@ -71,8 +74,7 @@ def smallest_class(folds: int) -> int:
 
 
 def cross_validate(
-    X: Floats,
-    y: Ints,
+    svm: GridSVM,
     splits: Sequence[Ints],
     *,
     jobs: int = 1,
@@ -82,10 +84,8 @@ def cross_validate(
 
     Parameters
     ----------
-    X : (N, D) float64
-        Embeddings, used as they are: no scaling.
-    y : (N,) int64
-        Classes.
+    svm : GridSVM
+        Of the embeddings or the kernel, and the classes.
     splits : sequence of (N,) int64
         For each repeat the fold of each sample, as `fold_of_sample` gives it.
     jobs : int
@@ -97,10 +97,9 @@ def cross_validate(
     --------
     >>> y = np.repeat([0, 1], 20)
     >>> X = np.random.default_rng(0).normal(size=(40, 2)) + 5.0 * y[:, None]
-    >>> cross_validate(X, y, [fold_of_sample(y, folds=4, seed=0)])
+    >>> cross_validate(GridSVM(X, y), [fold_of_sample(y, folds=4, seed=0)])
     [[(1.0, 1.0), (1.0, 1.0), (1.0, 1.0), (1.0, 1.0)]]
     """
-    svm = GridSVM(X, y)
 
     def one(split: Ints, fold: int) -> tuple[float, float]:
         accuracies = svm.score(np.flatnonzero(split != fold), np.flatnonzero(split == fold))
@@ -114,7 +113,10 @@ def cross_validate(
 
 
 class GridSVM:
-    """The data with their squared distances; gives the accuracy of any train and test part."""
+    """The data with their squared distances; gives the accuracy of any train and test part.
+
+    `X` is (N, D) float64, used as it is: no scaling. `y` (N,) are the classes.
+    """
 
     def __init__(self, X: Floats, y: Ints) -> None:
         self.X, self.y = X, y
@@ -144,10 +146,21 @@ class GridSVM:
 
     def _prepare(self, train: Ints, test: Ints, scratch: Floats) -> Callable[[float], float]:
         """The function from C to the accuracy on `test` after training on `train`."""
-        X, y = self.X[train], self.y[train]
+        kind, X, held = self._inputs(train, test, scratch)
+        y = self.y[train]
+
+        def accuracy(C: float) -> float:
+            with config_context(assume_finite=True, skip_parameter_validation=True):
+                predicted = SVC(C=C, kernel=kind).fit(X, y).predict(held)
+            return float(np.average(predicted == self.y[test]))
+
+        return accuracy
+
+    def _inputs(self, train: Ints, test: Ints, scratch: Floats) -> tuple[str, Floats, Floats]:
+        """Which kernel, and what the machine is trained and tested on."""
+        X = self.X[train]
         variance = float(X.var())
         gamma = 1.0 / (X.shape[1] * variance) if variance != 0 else 1.0
-        kind, held = "rbf", self.X[test]
         # Far from the origin a distance from norms is mostly rounding: leave that to libsvm.
         rounding = gamma * self.largest_norm * np.finfo(np.float64).eps
         if self.distances is not None and rounding < 1e-10:
@@ -158,14 +171,18 @@ class GridSVM:
                 np.take(self.distances[rows[i : i + 8]], train, axis=1, out=some, mode="clip")
                 some *= -gamma
                 np.exp(some, out=some)
-            kind, X, held = "precomputed", kernel[: len(train)], kernel[len(train) :]
+            return "precomputed", kernel[: len(train)], kernel[len(train) :]
+        return "rbf", X, self.X[test]
 
-        def accuracy(C: float) -> float:
-            with config_context(assume_finite=True, skip_parameter_validation=True):
-                predicted = SVC(C=C, kernel=kind).fit(X, y).predict(held)
-            return float(np.average(predicted == self.y[test]))
 
-        return accuracy
+class KernelSVM(GridSVM):
+    """The same for (N, N) similarities, of whatever kernel, instead of (N, D) embeddings."""
+
+    def __init__(self, K: Floats, y: Ints) -> None:
+        self.X, self.y, self.distances = K, y, None
+
+    def _inputs(self, train: Ints, test: Ints, scratch: Floats) -> tuple[str, Floats, Floats]:
+        return "precomputed", self.X[np.ix_(train, train)], self.X[np.ix_(test, train)]
 
 
 def squared_distances(X: Floats) -> Floats:

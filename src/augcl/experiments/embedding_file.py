@@ -31,13 +31,15 @@ PARTS = ("train", "val", "test")
 class Embeddings:
     """(n, d) embeddings, the labels (n,) if the file has them, and what else it tells of the task.
 
-    `level` is "graph", "node" or "any", which a table does not tell. ``Z, y = embeddings`` works.
+    `level` is "graph", "node" or "any", which a table does not tell; `kernel` says that `Z` has the
+    similarities to the training graphs instead. ``Z, y = embeddings`` works.
     """
 
     Z: NDArray[np.float32]
     y: NDArray[Any] | None
     level: str = "any"
     splits: Splits | None = None
+    kernel: bool = False
 
     def __iter__(self) -> Iterator[NDArray[Any] | None]:
         return iter((self.Z, self.y))
@@ -56,22 +58,27 @@ def check_ending(path: Path) -> str:
 
 
 def write_embeddings(
-    path: Path, embeddings: NDArray[np.float32], graphs: GraphSet | NodeGraph
+    path: Path,
+    embeddings: NDArray[np.float32],
+    graphs: GraphSet | NodeGraph,
+    *,
+    kernel: bool = False,
 ) -> None:
     """Write embeddings with the names and labels of the graphs or nodes, where they have them.
 
     An .npz holds the arrays Z, y, names, level ("graph" or "node") and, of nodes with fixed splits,
-    train, val and test (S, n); a table has the columns name, label, z0, z1, …
+    train, val and test (S, n); a table has the columns name, label, z0, z1, … Of a `kernel`, the
+    .npz has a true value called kernel, and the columns of a table are k0, k1, …
     """
     ending = check_ending(path)
     with atomic_path(path) as temporary:
         if ending == ".npz":
             with temporary.open("wb") as file:
-                np.savez(file, **_arrays(embeddings, graphs))
+                np.savez(file, **_arrays(embeddings, graphs, kernel))
         elif ending == ".csv":
-            pyarrow.csv.write_csv(_table(embeddings, graphs), temporary)
+            pyarrow.csv.write_csv(_table(embeddings, graphs, kernel), temporary)
         else:
-            pyarrow.parquet.write_table(_table(embeddings, graphs), temporary)
+            pyarrow.parquet.write_table(_table(embeddings, graphs, kernel), temporary)
 
 
 def read_embeddings(path: Path) -> Embeddings:
@@ -93,12 +100,15 @@ def read_embeddings(path: Path) -> Embeddings:
         if isinstance(error, InputError):
             raise
         raise InputError(f"{path} cannot be read: {error}") from error
-    columns = [name for name in table.column_names if name[:1] == "z" and name[1:].isdigit()]
+    kernel = "k0" in table.column_names and "z0" not in table.column_names
+    letter = "k" if kernel else "z"
+    columns = [name for name in table.column_names if name[:1] == letter and name[1:].isdigit()]
     if not columns:
         raise InputError(f"{path} has no columns z0, z1, … with the embeddings")
     Z = np.column_stack([table[name].to_numpy() for name in columns])
     y = table["label"].to_numpy() if "label" in table.column_names else None
-    return _checked(path, {"Z": Z} if y is None else {"Z": Z, "y": y})
+    labels = {} if y is None else {"y": y}
+    return _checked(path, {"Z": Z, "kernel": np.array(kernel), **labels})
 
 
 def _checked(path: Path, arrays: Mapping[str, NDArray[Any]]) -> Embeddings:
@@ -114,12 +124,16 @@ def _checked(path: Path, arrays: Mapping[str, NDArray[Any]]) -> Embeddings:
     splits = None
     if all(part in arrays for part in PARTS):
         splits = Splits(**{part: torch.from_numpy(arrays[part]) for part in PARTS})
-    return Embeddings(Z, y, level, splits)
+    return Embeddings(Z, y, level, splits, kernel=bool(arrays.get("kernel", False)))
 
 
-def _arrays(embeddings: NDArray[np.float32], graphs: GraphSet | NodeGraph) -> dict[str, Any]:
+def _arrays(
+    embeddings: NDArray[np.float32], graphs: GraphSet | NodeGraph, kernel: bool
+) -> dict[str, Any]:
     nodes = isinstance(graphs, NodeGraph)
     arrays: dict[str, Any] = {"Z": embeddings, "level": np.str_("node" if nodes else "graph")}
+    if kernel:
+        arrays["kernel"] = np.bool_(True)
     if graphs.y is not None:
         arrays["y"] = graphs.y.cpu().numpy()
     if graphs.names is not None:
@@ -129,10 +143,11 @@ def _arrays(embeddings: NDArray[np.float32], graphs: GraphSet | NodeGraph) -> di
     return arrays
 
 
-def _table(embeddings: NDArray[np.float32], graphs: GraphSet | NodeGraph) -> pa.Table:
+def _table(embeddings: NDArray[np.float32], graphs: GraphSet | NodeGraph, kernel: bool) -> pa.Table:
     names = graphs.names or [str(i) for i in range(len(embeddings))]
     columns: dict[str, Any] = {"name": list(names)}
     if graphs.y is not None:
         columns["label"] = graphs.y.cpu().numpy()
-    columns |= {f"z{i}": embeddings[:, i] for i in range(embeddings.shape[1])}
+    letter = "k" if kernel else "z"
+    columns |= {f"{letter}{i}": embeddings[:, i] for i in range(embeddings.shape[1])}
     return pa.table(columns)

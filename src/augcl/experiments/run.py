@@ -158,7 +158,9 @@ def run(
     """Load, train, embed and (with labels, and if `judge`) evaluate."""
     data = spec.load(data_dir)
     model = spec.estimator(data, seed, device=device, progress=progress)
+    started = time.perf_counter()
     model.fit(data, folder=folder, resume=resume)
+    training = sum(m["seconds"] for m in model.history_) or time.perf_counter() - started
     embeddings = model.transform(data)
     record: dict[str, Any] = {
         "spec": asdict(spec),
@@ -169,7 +171,7 @@ def run(
         "labelled": data.y is not None,
         "accuracy": None,
         "weights": weight_summary(model.history_),
-        "seconds": {"training": sum(m["seconds"] for m in model.history_)},
+        "seconds": {"training": training},
         "losses": [round(m["loss"], 6) for m in model.history_],
     }
     if judge and data.y is not None:
@@ -177,6 +179,7 @@ def run(
         score = evaluate(
             embeddings,
             data,
+            kernel=model.gives_kernel,
             protocol=spec.protocol or "auto",
             repeats=1 if spec.level == "graph" else None,
             random_state=seed,

@@ -159,7 +159,9 @@ def _one_seed(spec: Spec, seed: int, place: Place, shared: bool) -> dict[str, An
     )
     if seed == 0:
         outcome.model.save(folder / "model")
-        write_embeddings(folder / "embeddings.npz", outcome.embeddings, outcome.data)
+        kernel = outcome.model.gives_kernel
+        file = folder / "embeddings.npz"
+        write_embeddings(file, outcome.embeddings, outcome.data, kernel=kernel)
     write_json(folder / RECORD, outcome.record)
     return outcome.record
 

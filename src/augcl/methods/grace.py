@@ -97,6 +97,7 @@ class GRACE(NodeEstimator):
     """
 
     year = 2020
+    cost = "hours"
 
     def __init__(
         self,

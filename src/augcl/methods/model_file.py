@@ -7,6 +7,7 @@ from typing import Any
 
 from torch import nn
 
+from augcl.baselines import DeepGraphKernel, GraphletKernel, WLKernel
 from augcl.errors import InputError, one_of
 from augcl.hardness import CEILING, HARDNESS
 from augcl.methods.gca import GCA
@@ -21,6 +22,9 @@ METHODS: dict[str, type[Method]] = {
     "GRACE": GRACE,
     "GCA": GCA,
     "RawFeatures": RawFeatures,
+    "GraphletKernel": GraphletKernel,
+    "WLKernel": WLKernel,
+    "DeepGraphKernel": DeepGraphKernel,
 }
 """Names for the command line and for model files; a new method adds one line."""
 

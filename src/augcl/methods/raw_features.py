@@ -28,6 +28,8 @@ class RawFeatures(NodeReader, PlainMethod):
     (1797, 64)
     """
 
+    cost = "seconds"
+
     def __init__(
         self,
         *,

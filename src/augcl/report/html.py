@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 from jinja2 import Environment
+from numpy.typing import NDArray
+from scipy.linalg import eigh
 
 from augcl.experiments.embedding_file import read_embeddings
 from augcl.experiments.seeds import accuracy_text, read_result
@@ -103,8 +105,11 @@ def _figures(metrics: Metrics, run: Path) -> list[Figure]:
     Z, y = stored.Z, stored.y
     noun = "node" if stored.level == "node" else "graph"
     text = "First two principal components of the embeddings of seed 0"
+    if stored.kernel:
+        text = "First two principal components in the space of the kernel of seed 0"
     text += "." if y is None else ", coloured by class."
-    figures.append(Figure("Embeddings", text, _scatter(Z, y, noun)))
+    plane = _kernel_plane(Z) if stored.kernel else _plane(Z)
+    figures.append(Figure("Embeddings", text, _scatter(plane, y, noun)))
     if figures:  # the first drawing carries the library, so that the page needs no network
         first = figures[0]
         from plotly.offline import get_plotlyjs
@@ -141,11 +146,27 @@ def _curves(
     return _html(figure)
 
 
-def _scatter(Z: Any, y: Any, noun: str) -> str:
+def _plane(Z: Any) -> NDArray[np.float64]:
+    """(n, 2) first principal components of embeddings."""
     centred = np.asarray(Z, dtype=np.float64)
     centred = centred - centred.mean(0)
     _, _, axes = np.linalg.svd(centred, full_matrices=False)
-    plane = centred @ axes[:2].T
+    plane: NDArray[np.float64] = centred @ axes[:2].T
+    return plane
+
+
+def _kernel_plane(K: Any) -> NDArray[np.float64]:
+    """(n, 2) the same of a kernel: principal components of whatever it is the product of."""
+    centred = np.asarray(K, dtype=np.float64)
+    centred = centred - centred.mean(0)
+    centred = centred - centred.mean(1, keepdims=True)
+    last = len(centred) - 1
+    sizes, axes = eigh(centred, subset_by_index=[max(last - 1, 0), last])
+    plane: NDArray[np.float64] = (axes * np.sqrt(np.maximum(sizes, 0)))[:, ::-1]
+    return plane
+
+
+def _scatter(plane: NDArray[np.float64], y: Any, noun: str) -> str:
     figure = go.Figure()
     numbers = np.arange(len(plane))
     classes = [None] if y is None else list(np.unique(y))

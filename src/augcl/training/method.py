@@ -38,6 +38,10 @@ class Method(TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
     level: str
     year: int
     """Of the publication."""
+    cost: str = "minutes"
+    """Of one training on a benchmark of the usual size: "seconds", "minutes" or "hours"."""
+    gives_kernel: bool = False
+    """Whether `transform` gives the similarity to each training graph instead of an embedding."""
     random_state: int | None
     progress: bool
 

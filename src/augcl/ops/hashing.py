@@ -1,0 +1,58 @@
+"""64-bit hashes of whole arrays: names for structures, and draws that depend on nothing else."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Hashes = NDArray[np.uint64]
+
+
+def mixed(x: NDArray[Any]) -> Hashes:
+    """Each whole number scrambled into 64 bits (SplitMix64: one to one).
+
+    >>> len(set(mixed(np.arange(1000)).tolist()))
+    1000
+    """
+    h = np.asarray(x).astype(np.uint64) + np.uint64(0x9E3779B97F4A7C15)
+    h = (h ^ (h >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    h = (h ^ (h >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return h ^ (h >> np.uint64(31))
+
+
+def combined(first: NDArray[Any], *others: NDArray[Any]) -> Hashes:
+    """A hash of an ordered tuple, elementwise.
+
+    >>> one, two = np.array([1]), np.array([2])
+    >>> bool(combined(one, two) == combined(two, one))
+    False
+    """
+    h = mixed(first)
+    for other in others:
+        h = mixed(h + np.asarray(other).astype(np.uint64))
+    return h
+
+
+def multiset_hashes(elements: Hashes, ptr: NDArray[np.int64]) -> Hashes:
+    """A hash of each segment's elements, whose order does not count.
+
+    >>> elements = mixed(np.array([1, 2, 2, 2, 1]))
+    >>> first, empty, second = multiset_hashes(elements, np.array([0, 2, 2, 4]))
+    >>> first == second, int(empty)
+    (np.False_, 0)
+    """
+    sums = np.zeros(len(elements) + 1, dtype=np.uint64)
+    np.cumsum(elements, out=sums[1:])  # it wraps around, and so does the difference
+    return sums[ptr[1:]] - sums[ptr[:-1]]
+
+
+def draw_below(limit: NDArray[np.int64], hashes: Hashes) -> NDArray[np.int64]:
+    """A whole number in 0 … limit − 1 for each hash (0 where the limit is 0).
+
+    >>> draw_below(np.array([1, 0]), mixed(np.array([3, 4]))).tolist()
+    [0, 0]
+    """
+    share = (hashes >> np.uint64(11)) * 2.0**-53
+    return np.maximum(np.minimum((share * limit).astype(np.int64), limit - 1), 0)

@@ -1,0 +1,93 @@
+"""Kernels from the command line, from training to judgement; and the list of methods."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+
+from augcl.methods import METHODS
+
+
+@pytest.fixture(scope="module")
+def kernel_run(tmp_path_factory, succeeds):
+    folder = tmp_path_factory.mktemp("runs") / "wl"
+    given = ("--method", "WLKernel", "--seeds", 2, "--jobs", 1, "--out", folder)
+    said = succeeds("train", "MUTAG", *given)
+    assert "WLKernel + none on MUTAG" in said
+    return folder
+
+
+def test_a_kernel_is_trained_judged_and_drawn(kernel_run):
+    result = json.loads((kernel_run / "result.json").read_text())
+    assert result["accuracy"]["mean"] > 0.75
+    assert result["settings"]["height"] == 5
+    assert result["seconds"]["training"] > 0
+    assert "in the space of the kernel" in (kernel_run / "report.html").read_text()
+    with np.load(kernel_run / "embeddings.npz") as found:
+        assert found["Z"].shape == (188, 188)
+        assert bool(found["kernel"])
+
+
+@pytest.mark.parametrize("ending", ["npz", "csv", "parquet"])
+def test_a_file_tells_that_it_is_a_kernel(kernel_run, succeeds, tmp_path, ending):
+    file = tmp_path / f"k.{ending}"
+    succeeds("embed", kernel_run, "MUTAG", "--out", file)
+    given = ("--repeats", 1, "--jobs", 1, "--json")
+    found = json.loads(succeeds("evaluate", file, *given))
+    result = json.loads((kernel_run / "result.json").read_text())
+    assert found["mean"] == result["accuracy"]["runs"][0]
+
+
+def test_rows_of_new_graphs_are_written_but_not_judged(
+    kernel_run, succeeds, refused, tu_set, tmp_path
+):
+    file = tmp_path / "k.npz"
+    said = succeeds("embed", kernel_run, tu_set(), "--out", file)
+    assert "3 embeddings of width 188" in said
+    assert "the kernel has shape (3, 188)" in refused("evaluate", file)
+
+
+def test_a_kernel_cannot_be_clustered(kernel_run, refused):
+    line = refused("evaluate", kernel_run / "embeddings.npz", "--clustering")
+    assert "drop --clustering" in line
+
+
+def test_a_kernel_has_no_hardness(refused, tmp_path):
+    line = refused("train", "--method", "WLKernel", "--hardness", "dcl", "--out", tmp_path / "x")
+    assert "WLKernel has no negatives to weigh" in line
+
+
+def test_continuous_features_are_refused_in_one_line(refused, tu_set, tmp_path):
+    given = ("--features", "attributes", "--no-evaluate", "--jobs", 1, "--out", tmp_path / "x")
+    line = refused("train", tu_set(), "--method", "WLKernel", *given)
+    assert "constant or degree features" in line
+
+
+def test_every_method_is_listed_with_what_it_does(succeeds):
+    listed = json.loads(succeeds("methods", "--json"))
+    assert [facts["method"] for facts in listed] == list(METHODS)
+    for facts in listed:
+        assert facts["level"] in ("graph", "node")
+        assert facts["cost"] in ("seconds", "minutes", "hours")
+        assert len(facts["does"]) > 20
+    years = {facts["method"]: facts["year"] for facts in listed}
+    assert (years["WLKernel"], years["RawFeatures"]) == (2011, None)
+
+
+def test_the_list_is_a_table_for_people(succeeds):
+    text = succeeds("methods")
+    assert re.search(r"(?m)^WLKernel +graphs +2011 +seconds +Compares", text)
+    assert re.search(r"(?m)^GCA +nodes +2021 +hours +GRACE that", text)
+
+
+def test_methods_of_one_level_are_listed(succeeds, refused):
+    listed = json.loads(succeeds("methods", "--level", "node", "--json"))
+    assert {facts["level"] for facts in listed} == {"node"}
+    assert "unknown level 'edge'" in refused("methods", "--level", "edge")
+
+
+def test_help_of_train_points_to_the_list(succeeds):
+    text = " ".join(succeeds("train", "--help").replace("│", " ").split())
+    assert "All names: augcl methods" in text
+    assert "Example: augcl methods" in succeeds("methods", "--help")
