@@ -9,7 +9,18 @@ if TYPE_CHECKING:
     from augcl.errors import InputError
     from augcl.evaluation import evaluate
     from augcl.hardness import DCL, HCL, AffinityUncertainty, Oracle, ProGCL
-    from augcl.methods import GCA, GRACE, GraphCL, RawFeatures, load_model
+    from augcl.methods import (
+        GCA,
+        GRACE,
+        JOAO,
+        GraphCL,
+        InfoGraph,
+        JOAOv2,
+        MVGRLGraphs,
+        RawFeatures,
+        SimGRACE,
+        load_model,
+    )
     from augcl.objectives import info_nce
 
 __version__ = "0.1.0"
@@ -19,13 +30,18 @@ __all__ = [
     "GCA",
     "GRACE",
     "HCL",
+    "JOAO",
     "AffinityUncertainty",
     "GraphCL",
     "GraphSet",
+    "InfoGraph",
     "InputError",
+    "JOAOv2",
+    "MVGRLGraphs",
     "Oracle",
     "ProGCL",
     "RawFeatures",
+    "SimGRACE",
     "__version__",
     "evaluate",
     "hardness",
@@ -44,10 +60,15 @@ _HOME = {
     "HCL": "augcl.hardness",
     "GraphCL": "augcl.methods",
     "GraphSet": "augcl.data",
+    "InfoGraph": "augcl.methods",
     "InputError": "augcl.errors",
+    "JOAO": "augcl.methods",
+    "JOAOv2": "augcl.methods",
+    "MVGRLGraphs": "augcl.methods",
     "Oracle": "augcl.hardness",
     "ProGCL": "augcl.hardness",
     "RawFeatures": "augcl.methods",
+    "SimGRACE": "augcl.methods",
     "evaluate": "augcl.evaluation",
     "info_nce": "augcl.objectives",
     "load": "augcl.data",

@@ -77,8 +77,9 @@ class HardenedContrast(GraphEstimator):
     def _head(self, width: int, generator: torch.Generator) -> nn.Module:
         return projector(width, generator)
 
-    def _project(self, graphs: GraphSet) -> Tensor:
-        return self.network_(*inputs(self.network_.encoder, graphs))  # type: ignore[no-any-return]
+    def _project(self, graphs: GraphSet, *more: Tensor) -> Tensor:
+        projections: Tensor = self.network_(*inputs(self.network_.encoder, graphs), *more)
+        return projections
 
     def _loss(self, batch: GraphSet, generator: torch.Generator) -> Tensor:
         return self._contrast(batch, *self._pair(batch, generator), generator)
