@@ -38,7 +38,7 @@ class MVGRLGraphs(GraphEstimator):
     epochs : int
         0 gives the untrained encoder.
     layers, width : int
-        Of each of the two networks.
+        Of each of the two networks; `width` is that of the embedding, too.
     pooling : {"sum", "mean"}
     batch_size, lr : int, float
     random_state : int or None
@@ -71,8 +71,8 @@ class MVGRLGraphs(GraphEstimator):
         alpha: float = 0.2,
         steps: int = 16,
         epochs: int = 20,
-        layers: int = 2,
-        width: int = 512,
+        layers: int = 3,
+        width: int = 128,
         pooling: str = "sum",
         batch_size: int = 128,
         lr: float = 0.001,

@@ -33,21 +33,18 @@ class OneOf(View):
     def edit(self, graphs: GraphSet, active: Tensor, generator: torch.Generator) -> Edit:
         draw = uniform(len(graphs), generator, graphs.device) * len(self.views)
         choice = draw.long().clamp_(max=len(self.views) - 1)
-        return self._edit_by(choice, graphs, active, generator)
-
-    def by(self, choice: Tensor, graphs: GraphSet, generator: torch.Generator) -> GraphSet:
-        """The changed batch, where graph i goes through view number ``choice[i]``."""
-        everywhere = torch.ones_like(choice, dtype=torch.bool)
-        return self._edit_by(choice, graphs, everywhere, generator).apply(graphs)
-
-    def _edit_by(
-        self, choice: Tensor, graphs: GraphSet, active: Tensor, generator: torch.Generator
-    ) -> Edit:
         edit = Edit()
         for number, view in enumerate(self.views):
             chosen = active & (choice == number)
             edit = edit.and_then(view.edit(graphs, chosen, generator))
         return edit
+
+    def by(self, choice: Tensor, graphs: GraphSet, generator: torch.Generator) -> GraphSet:
+        """The changed batch, where graph i goes through view number ``choice[i]``."""
+        edit = Edit()
+        for number in choice.unique().tolist():
+            edit = edit.and_then(self.views[number].edit(graphs, choice == number, generator))
+        return edit.apply(graphs)
 
 
 def named_view(mode: str, *, growth: str = "star") -> View:
