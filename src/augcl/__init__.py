@@ -10,7 +10,18 @@ if TYPE_CHECKING:
     from augcl.errors import InputError
     from augcl.evaluation import evaluate
     from augcl.hardness import DCL, HCL, AffinityUncertainty, Oracle, ProGCL
-    from augcl.methods import GCA, GRACE, GraphCL, RawFeatures, load_model
+    from augcl.methods import (
+        GCA,
+        GRACE,
+        JOAO,
+        GraphCL,
+        InfoGraph,
+        JOAOv2,
+        MVGRLGraphs,
+        RawFeatures,
+        SimGRACE,
+        load_model,
+    )
     from augcl.objectives import info_nce
 
 __version__ = "0.1.0"
@@ -20,15 +31,20 @@ __all__ = [
     "GCA",
     "GRACE",
     "HCL",
+    "JOAO",
     "AffinityUncertainty",
     "DeepGraphKernel",
     "GraphCL",
     "GraphSet",
     "GraphletKernel",
+    "InfoGraph",
     "InputError",
+    "JOAOv2",
+    "MVGRLGraphs",
     "Oracle",
     "ProGCL",
     "RawFeatures",
+    "SimGRACE",
     "WLKernel",
     "__version__",
     "evaluate",
@@ -50,11 +66,16 @@ _HOME = {
     "GraphCL": "augcl.methods",
     "GraphSet": "augcl.data",
     "GraphletKernel": "augcl.baselines",
+    "InfoGraph": "augcl.methods",
     "InputError": "augcl.errors",
+    "JOAO": "augcl.methods",
+    "JOAOv2": "augcl.methods",
+    "MVGRLGraphs": "augcl.methods",
     "Oracle": "augcl.hardness",
     "ProGCL": "augcl.hardness",
     "RawFeatures": "augcl.methods",
     "WLKernel": "augcl.baselines",
+    "SimGRACE": "augcl.methods",
     "evaluate": "augcl.evaluation",
     "info_nce": "augcl.objectives",
     "load": "augcl.data",

@@ -6,7 +6,7 @@ import torch
 from augcl import AffinityUncertainty, GraphCL, load
 from augcl.data.batches import fixed_batches
 from augcl.experiments.run import preset_augmentation
-from augcl.methods.graphcl import EmbeddedBatches
+from augcl.methods.hardened import EmbeddedBatches
 from augcl.training.statistics import batch_statistics
 
 NAMES = ("MUTAG", "PROTEINS", "IMDB-BINARY", "NCI1", "DD", "REDDIT-BINARY", "COLLAB")

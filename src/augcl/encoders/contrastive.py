@@ -22,7 +22,7 @@ class ContrastiveNetwork(nn.Module):
     encoder : Module
         Ours, or any module called as PyG's are: ``encoder(x, edge_index)`` gives (V, D).
     projector : Module
-        (G, D) to (G, D').
+        (G, D) to (G, D'); further arguments of a call go to it.
     pooling : {"sum", "mean"}
         From nodes to graphs.
     """
@@ -33,10 +33,12 @@ class ContrastiveNetwork(nn.Module):
         self.projector = projector
         self.pooling = pooling
 
-    def forward(self, x: Tensor, edges: Tensor | Adjacency, node_ptr: Tensor) -> Tensor:
+    def forward(
+        self, x: Tensor, edges: Tensor | Adjacency, node_ptr: Tensor, *more: Tensor
+    ) -> Tensor:
         """(G, D') projections."""
         pooled = self._pooled(x, edges, node_ptr)
-        return self.projector(pooled)  # type: ignore[no-any-return]
+        return self.projector(pooled, *more)  # type: ignore[no-any-return]
 
     def embed(self, graphs: GraphSet) -> Tensor:
         """(G, D) embeddings, before the projection."""

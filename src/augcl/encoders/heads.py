@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 
 def glorot_linear(inputs: int, outputs: int, generator: torch.Generator) -> nn.Linear:
@@ -18,4 +18,58 @@ def projector(width: int, generator: torch.Generator) -> nn.Sequential:
     """The head between embedding and loss: z = P2 · ReLU(P1 g), as wide as the embedding."""
     return nn.Sequential(
         glorot_linear(width, width, generator), nn.ReLU(), glorot_linear(width, width, generator)
+    )
+
+
+class FeedForward(nn.Module):
+    """Three linear layers with an activation after each, and a linear shortcut beside them.
+
+    Parameters
+    ----------
+    inputs, outputs : int
+    generator : torch.Generator
+        Draws the weights.
+    activation : type of Module
+    """
+
+    def __init__(
+        self,
+        inputs: int,
+        outputs: int,
+        generator: torch.Generator,
+        *,
+        activation: type[nn.Module] = nn.ReLU,
+    ) -> None:
+        super().__init__()
+        widths = [(inputs, outputs), (outputs, outputs), (outputs, outputs)]
+        linear = [glorot_linear(*pair, generator) for pair in widths]
+        self.layers = nn.Sequential(*[part for one in linear for part in (one, activation())])
+        self.shortcut = glorot_linear(inputs, outputs, generator)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """(N, inputs) to (N, outputs)."""
+        return self.layers(x) + self.shortcut(x)  # type: ignore[no-any-return]
+
+
+class ManyHeads(nn.Module):
+    """Several projectors, of which each row says which one it goes through."""
+
+    def __init__(self, count: int, width: int, generator: torch.Generator) -> None:
+        super().__init__()
+        self.heads = nn.ModuleList([projector(width, generator) for _ in range(count)])
+
+    def forward(self, x: Tensor, which: Tensor) -> Tensor:
+        """(N, D) rows and (N,) numbers of heads to (N, D)."""
+        every = torch.stack([head(x) for head in self.heads])
+        return every[which, torch.arange(len(x), device=x.device)]
+
+
+def discriminator(width: int, generator: torch.Generator) -> nn.Sequential:
+    """Three layers from (N, width) to (N, 1), the logit of being real."""
+    return nn.Sequential(
+        glorot_linear(width, width, generator),
+        nn.ReLU(),
+        glorot_linear(width, width, generator),
+        nn.ReLU(),
+        glorot_linear(width, 1, generator),
     )

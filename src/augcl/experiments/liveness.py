@@ -21,7 +21,8 @@ from augcl.experiments.run import Spec, one_thread
 from augcl.files import write_json
 from augcl.hardness import AffinityUncertainty
 from augcl.hardness.monitor import Monitor
-from augcl.methods.graphcl import EmbeddedBatches, GraphCL
+from augcl.methods.graphcl import GraphCL
+from augcl.methods.hardened import EmbeddedBatches
 from augcl.ops.cosine import cosine
 from augcl.training.statistics import batch_statistics
 

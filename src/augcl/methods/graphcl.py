@@ -2,28 +2,17 @@
 
 from __future__ import annotations
 
-import copy
-import math
-from collections.abc import Iterator
-
 import torch
 from torch import Tensor, nn
 
 from augcl.data.graph import GraphSet
-from augcl.encoders import GIN, ContrastiveNetwork, inputs, output_width, projector
-from augcl.errors import InputError, one_of
-from augcl.hardness import Hardness, Uniform
-from augcl.hardness.monitor import Monitor
-from augcl.methods.onset import first_epoch, fit_due
-from augcl.methods.recipes import chosen_hardness, get_recipe
-from augcl.objectives import info_nce
-from augcl.training.estimator import GraphEstimator
-from augcl.training.loop import Metrics
-from augcl.training.statistics import batch_statistics, running_statistics
+from augcl.hardness import Hardness
+from augcl.methods.hardened import HardenedContrast
+from augcl.methods.recipes import get_recipe
 from augcl.views import named_view
 
 
-class GraphCL(GraphEstimator):
+class GraphCL(HardenedContrast):
     """Pull a graph and its view together, push the other graphs of the batch away.
 
     Parameters
@@ -124,87 +113,12 @@ class GraphCL(GraphEstimator):
     def _start(self) -> None:
         super()._start()
         recipe = get_recipe(self.recipe)
-        one_of(self.pooling, ("sum", "mean"), "pooling")
-        if not 0 < self.tau < math.inf:
-            raise InputError(f"tau is {self.tau!r}: the temperature must be above 0 and finite")
         self._view = named_view(self.augmentation, growth=self.growth or recipe.growth)
         self._two_views = (
             recipe.augment_anchor if self.augment_anchor is None else self.augment_anchor
         )
-        self._statistics = batch_statistics if recipe.statistics == "batch" else running_statistics
-        self.hardness_ = chosen_hardness(self.hardness, recipe)
-        self._onset = first_epoch(
-            self.hardness_,
-            warmup=self.warmup,
-            epochs=self.epochs,
-            usual=int(self.epochs * recipe.warmup_share),
-        )
-        self._monitor = Monitor(self.hardness_)
-        self._hardened = False
 
-    def _build(self, features: int, generator: torch.Generator) -> ContrastiveNetwork:
-        encoder = copy.deepcopy(self.encoder)
-        if encoder is None:
-            encoder = GIN(features, width=self.width, layers=self.layers, generator=generator)
-        head = projector(output_width(encoder, features), generator)
-        return ContrastiveNetwork(encoder, head, pooling=self.pooling)
-
-    def _views(self, batch: GraphSet, generator: torch.Generator) -> tuple[GraphSet, GraphSet]:
+    def _pair(self, batch: GraphSet, generator: torch.Generator) -> tuple[Tensor, Tensor]:
         anchor = self._view(batch, generator) if self._two_views else batch
-        return anchor, self._view(batch, generator)
-
-    def _project(self, graphs: GraphSet) -> Tensor:
-        return self.network_(*inputs(self.network_.encoder, graphs))  # type: ignore[no-any-return]
-
-    def _loss(self, batch: GraphSet, generator: torch.Generator) -> Tensor:
-        anchor, candidate = self._views(batch, generator)
-        if self._hardened:
-            self._monitor.begin_batch(batch.y, generator)
-        return info_nce(
-            self._project(anchor),
-            self._project(candidate),
-            tau=self.tau,
-            hardness=self._monitor if self._hardened else None,
-            positive_in_denominator=self.positive_in_denominator,
-            symmetric=self.symmetric,
-        )
-
-    def _before_epoch(
-        self, epoch: int, batches: list[GraphSet], generator: torch.Generator
-    ) -> Metrics:
-        since = epoch - self._onset
-        self._hardened = since >= 0 and not isinstance(self.hardness_, Uniform)
-        if not (self._hardened and fit_due(self.hardness_, since)):
-            return {}
-        with self._statistics(self.network_):
-            self.hardness_.fit(EmbeddedBatches(self, batches, generator), generator=generator)
-        found = self.hardness_.diagnose()
-        return {"hardness": found} if found else {}
-
-    def _after_epoch(self) -> Metrics:
-        return self._monitor.read()
-
-    def _learned(self) -> dict[str, Tensor]:
-        return self.hardness_.state()
-
-    def _load_learned(self, tensors: dict[str, Tensor]) -> None:
-        self.hardness_.load_state(tensors)
-
-
-class EmbeddedBatches:
-    """Projections of all batches under fresh views, anew at every pass."""
-
-    def __init__(
-        self, method: GraphCL, batches: list[GraphSet], generator: torch.Generator
-    ) -> None:
-        self.method = method
-        self.batches = batches
-        self.generator = generator
-
-    @torch.no_grad()
-    def _pair(self, batch: GraphSet) -> tuple[Tensor, Tensor]:
-        anchor, candidate = self.method._views(batch, self.generator)
-        return self.method._project(anchor), self.method._project(candidate)
-
-    def __iter__(self) -> Iterator[tuple[Tensor, Tensor]]:
-        return (self._pair(batch) for batch in self.batches if len(batch) > 1)
+        candidate = self._view(batch, generator)
+        return self._project(anchor), self._project(candidate)

@@ -13,7 +13,12 @@ from augcl.hardness import CEILING, HARDNESS
 from augcl.methods.gca import GCA
 from augcl.methods.grace import GRACE
 from augcl.methods.graphcl import GraphCL
+from augcl.methods.infograph import InfoGraph
+from augcl.methods.joao import JOAO
+from augcl.methods.joao_v2 import JOAOv2
+from augcl.methods.mvgrl_graphs import MVGRLGraphs
 from augcl.methods.raw_features import RawFeatures
+from augcl.methods.simgrace import SimGRACE
 from augcl.training.checkpoint import Snapshot
 from augcl.training.method import MODEL_FILE, Method
 
@@ -25,6 +30,11 @@ METHODS: dict[str, type[Method]] = {
     "GraphletKernel": GraphletKernel,
     "WLKernel": WLKernel,
     "DeepGraphKernel": DeepGraphKernel,
+    "InfoGraph": InfoGraph,
+    "JOAO": JOAO,
+    "JOAOv2": JOAOv2,
+    "SimGRACE": SimGRACE,
+    "MVGRLGraphs": MVGRLGraphs,
 }
 """Names for the command line and for model files; a new method adds one line."""
 

@@ -39,6 +39,13 @@ class OneOf(View):
             edit = edit.and_then(view.edit(graphs, chosen, generator))
         return edit
 
+    def by(self, choice: Tensor, graphs: GraphSet, generator: torch.Generator) -> GraphSet:
+        """The changed batch, where graph i goes through view number ``choice[i]``."""
+        edit = Edit()
+        for number in choice.unique().tolist():
+            edit = edit.and_then(self.views[number].edit(graphs, choice == number, generator))
+        return edit.apply(graphs)
+
 
 def named_view(mode: str, *, growth: str = "star") -> View:
     """The views with names: single ones, and the paper's choices random2, random3 and random4."""

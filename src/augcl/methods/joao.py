@@ -1,0 +1,224 @@
+"""JOAO: GraphCL that learns which augmentation it trains on, always towards the hardest."""
+
+from __future__ import annotations
+
+import math
+from contextlib import AbstractContextManager, nullcontext
+
+import torch
+from torch import Tensor, nn
+
+from augcl.data.graph import GraphSet
+from augcl.errors import InputError
+from augcl.hardness import Hardness
+from augcl.methods.hardened import HardenedContrast
+from augcl.methods.recipes import get_recipe
+from augcl.ops.simplex import project_to_simplex
+from augcl.training.loop import Metrics
+from augcl.training.statistics import batch_statistics
+from augcl.views import AttributeMask, EdgePerturb, Identity, NodeDrop, OneOf, Subgraph
+
+AUGMENTATIONS = ("node-drop", "edge-removal", "subgraph", "attribute-mask", "identity")
+IDENTITY = AUGMENTATIONS.index("identity")
+
+
+class JOAO(HardenedContrast):
+    """Contrast graphs with their views, drawn ever more from the augmentations with high loss.
+
+    Each graph's augmentation is drawn from probabilities P, at first all alike. After an epoch
+    the mean loss ℓ under each augmentation alone is measured on a fifth of the batches, and
+
+        P ← the nearest probabilities to  P + ℓ − γ (P − 1/5).
+
+    Parameters
+    ----------
+    hardness : Hardness or {"none", "augcl", "dcl", "hcl", "progcl"}
+        How hard each negative is. A name takes the settings of `recipe`.
+    recipe : {"default", "authors", "paper"}
+        Settings of a named hardness and its usual `warmup`. "authors" also measures ℓ as the
+        released code does: a short batch counts as a full one, and the running averages of the
+        batch norm take part.
+    epochs : int
+        All epochs, before and after the hardness sets in; 0 gives the untrained encoder.
+    warmup : int, optional
+        Epochs before the hardness sets in; if None as the hardness says.
+    gamma : float
+        How strongly P is held near the uniform distribution; 0.01, 0.1 and 1 were searched.
+    ratio : float
+        Share of the nodes dropped, edges removed and nodes masked; a subgraph keeps the rest.
+    growth : {"star", "walk"}, optional
+        How a subgraph grows, see `Subgraph`; if None the star for the recipe "authors", else the
+        walk.
+    augment_anchor : bool, optional
+        Both views are augmented; by the recipe if None (False by default).
+    positive_in_denominator, symmetric, tau :
+        See `info_nce`; as published, the positive is left out of the denominator.
+    encoder : Module, optional
+        A PyG-style module, (x, edge_index) to (V, D); GIN with `layers` and `width` if None.
+    pooling : {"sum", "mean"}
+    batch_size, lr : int, float
+    random_state : int or None
+        Seed of every draw of ours; dropout in an encoder of your own follows torch's global seed.
+    device : str
+        "cpu", "cuda", "cuda:1", "auto".
+    progress : bool
+        Show a progress bar when the error stream is a terminal.
+
+    Attributes
+    ----------
+    probabilities_ : (5,) Tensor
+        P of the last epoch: node-drop, edge-removal, subgraph, attribute-mask, identity.
+    network_ : ContrastiveNetwork
+    hardness_ : Hardness
+    history_ : list of dict
+        One entry per epoch: P, loss, seconds and the spread of the weights.
+
+    Examples
+    --------
+    >>> import augcl
+    >>> graphs = augcl.load("MUTAG")
+    >>> model = augcl.JOAO(epochs=2, random_state=0).fit(graphs)
+    >>> model.transform(graphs).shape
+    (188, 96)
+    >>> list(model.history_[0]["augmentations"].values())
+    [0.2, 0.2, 0.2, 0.2, 0.2]
+    """
+
+    year = 2021
+
+    def __init__(
+        self,
+        *,
+        hardness: Hardness | str | None = None,
+        recipe: str = "default",
+        epochs: int = 20,
+        warmup: int | None = None,
+        gamma: float = 0.1,
+        ratio: float = 0.2,
+        growth: str | None = None,
+        augment_anchor: bool | None = None,
+        positive_in_denominator: bool = False,
+        symmetric: bool = False,
+        tau: float = 0.2,
+        encoder: nn.Module | None = None,
+        layers: int = 3,
+        width: int = 32,
+        pooling: str = "sum",
+        batch_size: int = 128,
+        lr: float = 0.01,
+        random_state: int | None = 0,
+        device: str = "cpu",
+        progress: bool = True,
+    ) -> None:
+        self.hardness = hardness
+        self.recipe = recipe
+        self.epochs = epochs
+        self.warmup = warmup
+        self.gamma = gamma
+        self.ratio = ratio
+        self.growth = growth
+        self.augment_anchor = augment_anchor
+        self.positive_in_denominator = positive_in_denominator
+        self.symmetric = symmetric
+        self.tau = tau
+        self.encoder = encoder
+        self.layers = layers
+        self.width = width
+        self.pooling = pooling
+        self.batch_size = batch_size
+        self.lr = lr
+        self.random_state = random_state
+        self.device = device
+        self.progress = progress
+
+    def _start(self) -> None:
+        super()._start()
+        recipe = get_recipe(self.recipe)
+        if not 0 <= self.gamma < math.inf:
+            raise InputError(f"gamma is {self.gamma!r}: it must be 0 or more, and finite")
+        if not 0 <= self.ratio < 1:
+            raise InputError(f"ratio is {self.ratio!r}: give a share from 0 to below 1")
+        self._authors = self.recipe == "authors"
+        growth = self.growth or ("star" if self._authors else "walk")
+        self._pool = OneOf(
+            NodeDrop(self.ratio),
+            EdgePerturb(self.ratio, add=False),
+            Subgraph(1 - self.ratio, growth=growth, self_loops=False),
+            AttributeMask(self.ratio, fill="noise"),
+            Identity(),
+        )
+        self._two_views = (
+            recipe.augment_anchor if self.augment_anchor is None else self.augment_anchor
+        )
+        count = len(AUGMENTATIONS)
+        self.probabilities_ = torch.full((count,), 1 / count, dtype=torch.float64)
+
+    def _pair(self, batch: GraphSet, generator: torch.Generator) -> tuple[Tensor, Tensor]:
+        return self._pair_under(self.probabilities_, batch, generator)
+
+    def _pair_under(
+        self, probabilities: Tensor, batch: GraphSet, generator: torch.Generator
+    ) -> tuple[Tensor, Tensor]:
+        """Projections of anchors and candidates, with augmentations drawn from these."""
+        anchor, of_anchor = batch, torch.full((len(batch),), IDENTITY, device=batch.device)
+        if self._two_views:
+            anchor, of_anchor = self._draw_views(probabilities, batch, generator)
+        candidate, of_candidate = self._draw_views(probabilities, batch, generator)
+        return (
+            self._project(anchor, *self._heads(of_anchor, anchor=True)),
+            self._project(candidate, *self._heads(of_candidate, anchor=False)),
+        )
+
+    def _draw_views(
+        self, probabilities: Tensor, batch: GraphSet, generator: torch.Generator
+    ) -> tuple[GraphSet, Tensor]:
+        """A view of each graph, and the number of its augmentation."""
+        which = draw(probabilities, len(batch), generator).to(batch.device)
+        return self._pool.by(which, batch, generator), which
+
+    def _heads(self, which: Tensor, *, anchor: bool) -> tuple[Tensor, ...]:
+        """What the projector is told about the augmentations: here nothing."""
+        return ()
+
+    def _before_epoch(
+        self, epoch: int, batches: list[GraphSet], generator: torch.Generator
+    ) -> Metrics:
+        found = super()._before_epoch(epoch, batches, generator)
+        if epoch:
+            p, losses = self.probabilities_, self._losses(batches, generator)
+            self.probabilities_ = project_to_simplex(p + losses - self.gamma * (p - 1 / len(p)))
+        shown = zip(AUGMENTATIONS, self.probabilities_.tolist(), strict=True)
+        return {**found, "augmentations": dict(shown)}
+
+    @torch.no_grad()
+    def _losses(self, batches: list[GraphSet], generator: torch.Generator) -> Tensor:
+        """(5,) the mean loss under each augmentation alone, on the first fifth of the batches."""
+        some = batches[: len(batches) // 5 + 1]
+        losses = torch.zeros_like(self.probabilities_)
+        with self._looking():
+            for number, alone in enumerate(torch.eye(len(losses), dtype=losses.dtype)):
+                for batch in some:
+                    pair = self._pair_under(alone, batch, generator)
+                    loss = self._contrast(batch, *pair, generator, watched=False)
+                    losses[number] += float(loss) * len(batch)
+        graphs = len(some) * self.batch_size if self._authors else sum(map(len, some))
+        return losses / graphs
+
+    def _looking(self) -> AbstractContextManager[None]:
+        if not self._authors:
+            return batch_statistics(self.network_)
+        self.network_.train()  # the running averages take part
+        return nullcontext()
+
+    def _learned(self) -> dict[str, Tensor]:
+        return {"augmentations": self.probabilities_, **super()._learned()}
+
+    def _load_learned(self, tensors: dict[str, Tensor]) -> None:
+        tensors = dict(tensors)
+        self.probabilities_ = tensors.pop("augmentations")
+        super()._load_learned(tensors)
+
+
+def draw(probabilities: Tensor, count: int, generator: torch.Generator) -> Tensor:
+    """(count,) numbers of augmentations."""
+    return torch.multinomial(probabilities, count, replacement=True, generator=generator)

@@ -1,0 +1,119 @@
+"""SimGRACE: the second view is the same graph, seen by an encoder with perturbed weights."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor, nn
+
+from augcl.data.graph import GraphSet
+from augcl.encoders import ContrastiveNetwork, inputs
+from augcl.encoders.perturbed import perturbed
+from augcl.errors import InputError
+from augcl.hardness import Hardness
+from augcl.methods.hardened import HardenedContrast
+
+
+class SimGRACE(HardenedContrast):
+    """Pull a graph and what a perturbed encoder makes of it together, push the others away.
+
+    The graphs themselves are not augmented. In every step all weights θ of a copy of the encoder
+    become θ + η ε, with ε ~ N(0, std(θ)²) for each tensor; the copy gives the anchors and takes no
+    gradient.
+
+    Parameters
+    ----------
+    hardness : Hardness or {"none", "augcl", "dcl", "hcl", "progcl"}
+        How hard each negative is. A name takes the settings of `recipe`.
+    recipe : {"default", "authors", "paper"}
+        Settings of a named hardness, and its usual `warmup`.
+    epochs : int
+        All epochs, before and after the hardness sets in; 0 gives the untrained encoder.
+    warmup : int, optional
+        Epochs before the hardness sets in; if None as the hardness says.
+    eta : float
+        How far the weights are moved; 0.1, 1, 10 and 100 were searched.
+    positive_in_denominator, symmetric, tau :
+        See `info_nce`; as published, the positive is left out of the denominator.
+    encoder : Module, optional
+        A PyG-style module, (x, edge_index) to (V, D); GIN with `layers` and `width` if None.
+    pooling : {"sum", "mean"}
+    batch_size, lr : int, float
+    random_state : int or None
+        Seed of every draw of ours; dropout in an encoder of your own follows torch's global seed.
+    device : str
+        "cpu", "cuda", "cuda:1", "auto".
+    progress : bool
+        Show a progress bar when the error stream is a terminal.
+
+    Attributes
+    ----------
+    network_ : ContrastiveNetwork
+    hardness_ : Hardness
+    history_ : list of dict
+        One entry per epoch: loss, seconds and the spread of the weights.
+
+    Examples
+    --------
+    >>> import augcl
+    >>> graphs = augcl.load("MUTAG")
+    >>> model = augcl.SimGRACE(epochs=2, random_state=0).fit(graphs)
+    >>> model.transform(graphs).shape
+    (188, 160)
+    """
+
+    year = 2022
+
+    def __init__(
+        self,
+        *,
+        hardness: Hardness | str | None = None,
+        recipe: str = "default",
+        epochs: int = 20,
+        warmup: int | None = None,
+        eta: float = 1.0,
+        positive_in_denominator: bool = False,
+        symmetric: bool = False,
+        tau: float = 0.2,
+        encoder: nn.Module | None = None,
+        layers: int = 5,
+        width: int = 32,
+        pooling: str = "sum",
+        batch_size: int = 128,
+        lr: float = 0.01,
+        random_state: int | None = 0,
+        device: str = "cpu",
+        progress: bool = True,
+    ) -> None:
+        self.hardness = hardness
+        self.recipe = recipe
+        self.epochs = epochs
+        self.warmup = warmup
+        self.eta = eta
+        self.positive_in_denominator = positive_in_denominator
+        self.symmetric = symmetric
+        self.tau = tau
+        self.encoder = encoder
+        self.layers = layers
+        self.width = width
+        self.pooling = pooling
+        self.batch_size = batch_size
+        self.lr = lr
+        self.random_state = random_state
+        self.device = device
+        self.progress = progress
+
+    def _start(self) -> None:
+        super()._start()
+        if not 0 <= self.eta < math.inf:
+            raise InputError(f"eta is {self.eta!r}: it must be 0 or more, and finite")
+
+    def _pair(self, batch: GraphSet, generator: torch.Generator) -> tuple[Tensor, Tensor]:
+        return self._perturbed_projections(batch, generator), self._project(batch)
+
+    @torch.no_grad()
+    def _perturbed_projections(self, batch: GraphSet, generator: torch.Generator) -> Tensor:
+        encoder = perturbed(self.network_.encoder, self.eta, generator)
+        other = ContrastiveNetwork(encoder, self.network_.projector, pooling=self.pooling)
+        return other(*inputs(encoder, batch))  # type: ignore[no-any-return]
