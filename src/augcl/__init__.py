@@ -5,20 +5,37 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from augcl import hardness
+    from augcl.baselines import GAE, VGAE
     from augcl.data import GraphSet, load
     from augcl.errors import InputError
     from augcl.evaluation import evaluate
     from augcl.hardness import DCL, HCL, AffinityUncertainty, Oracle, ProGCL
-    from augcl.methods import GCA, GRACE, GraphCL, RawFeatures, load_model
+    from augcl.methods import (
+        DGI,
+        GCA,
+        GMI,
+        GRACE,
+        HSAN,
+        MVGRL,
+        GraphCL,
+        RawFeatures,
+        load_model,
+    )
     from augcl.objectives import info_nce
 
 __version__ = "0.1.0"
 
 __all__ = [
     "DCL",
+    "DGI",
+    "GAE",
     "GCA",
+    "GMI",
     "GRACE",
     "HCL",
+    "HSAN",
+    "MVGRL",
+    "VGAE",
     "AffinityUncertainty",
     "GraphCL",
     "GraphSet",
@@ -39,15 +56,21 @@ __all__ = [
 _HOME = {
     "AffinityUncertainty": "augcl.hardness",
     "DCL": "augcl.hardness",
+    "DGI": "augcl.methods",
+    "GAE": "augcl.baselines",
     "GCA": "augcl.methods",
+    "GMI": "augcl.methods",
     "GRACE": "augcl.methods",
     "HCL": "augcl.hardness",
+    "HSAN": "augcl.methods",
     "GraphCL": "augcl.methods",
     "GraphSet": "augcl.data",
     "InputError": "augcl.errors",
+    "MVGRL": "augcl.methods",
     "Oracle": "augcl.hardness",
     "ProGCL": "augcl.hardness",
     "RawFeatures": "augcl.methods",
+    "VGAE": "augcl.baselines",
     "evaluate": "augcl.evaluation",
     "info_nce": "augcl.objectives",
     "load": "augcl.data",

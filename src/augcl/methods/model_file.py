@@ -7,11 +7,16 @@ from typing import Any
 
 from torch import nn
 
+from augcl.baselines import GAE, VGAE
 from augcl.errors import InputError, one_of
 from augcl.hardness import CEILING, HARDNESS
+from augcl.methods.dgi import DGI
 from augcl.methods.gca import GCA
+from augcl.methods.gmi import GMI
 from augcl.methods.grace import GRACE
 from augcl.methods.graphcl import GraphCL
+from augcl.methods.hsan import HSAN
+from augcl.methods.mvgrl import MVGRL
 from augcl.methods.raw_features import RawFeatures
 from augcl.training.checkpoint import Snapshot
 from augcl.training.method import MODEL_FILE, Method
@@ -21,6 +26,12 @@ METHODS: dict[str, type[Method]] = {
     "GRACE": GRACE,
     "GCA": GCA,
     "RawFeatures": RawFeatures,
+    "DGI": DGI,
+    "GMI": GMI,
+    "MVGRL": MVGRL,
+    "HSAN": HSAN,
+    "GAE": GAE,
+    "VGAE": VGAE,
 }
 """Names for the command line and for model files; a new method adds one line."""
 
