@@ -9,6 +9,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import softmax
@@ -57,7 +58,8 @@ class HSAN(NodeEstimator):
     filter_steps : int, optional
         How often features are mixed with those of the neighbours, before training.
     components : int, optional
-        Principal components of the features that are used; 0: the features as they are.
+        Principal components of the features that are used; 0, or more than there are features:
+        the features as they are.
     width : int, optional
         Of an embedding.
     activation : {"identity", "sigmoid"}, optional
@@ -157,14 +159,18 @@ class HSAN(NodeEstimator):
 
     def _build(self, features: int, generator: torch.Generator) -> nn.Module:
         assert self._nodes is not None
-        components = self._setting("components")
         return AttributeStructureNetwork(
-            min(components, features, self._nodes) if components else features,
+            self._inputs(features),
             self._nodes,
             self._setting("width"),
             self._setting("activation"),
             generator,
         )
+
+    def _inputs(self, features: int) -> int:
+        """How many numbers of a node the encoders see."""
+        components, nodes = self._setting("components"), self._nodes or features
+        return min(components, nodes) if 0 < components < features else features
 
     def _optimizer(self, network: nn.Module) -> torch.optim.Optimizer:
         kind = SummingAdam if self.recipe == "authors" else torch.optim.Adam
@@ -172,9 +178,9 @@ class HSAN(NodeEstimator):
 
     def _batches(self, data: NodeGraph, generator: torch.Generator) -> list[NodeBatch]:
         (batch,) = super()._batches(data, generator)
-        if self._setting("components"):
-            width = self.network_.attributes[0].in_features
-            self._axes = principal_axes(batch.views.clean, width)
+        inputs = self._inputs(data.num_features)
+        if inputs < data.num_features:
+            self._axes = principal_axes(batch.views.clean, inputs)
         self._x = self._smoothed(batch.views.clean)
         return [batch]
 
@@ -254,7 +260,8 @@ def principal_axes(view: NodeView, count: int) -> dict[str, Tensor]:
     """The mean (F,) of the features and their first principal axes (F, count)."""
     from sklearn.decomposition import PCA  # slow to import
 
-    found = PCA(count, svd_solver="covariance_eigh").fit(view.x().cpu().numpy())
+    with np.errstate(invalid="ignore"):  # the share of constant features in no variance
+        found = PCA(count, svd_solver="covariance_eigh").fit(view.x().cpu().numpy())
     mean, axes = torch.from_numpy(found.mean_), torch.from_numpy(found.components_)
     return {"mean": mean.float(), "axes": axes.float().t().contiguous()}
 

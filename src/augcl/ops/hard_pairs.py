@@ -44,8 +44,8 @@ class _Contrast(torch.autograd.Function):
     ) -> Tensor:
         d_z, d_e, d_a = torch.zeros_like(z), torch.zeros_like(e), torch.zeros_like(a)
         total = z.new_zeros((), dtype=torch.float64)
-        share, rest = float(a), 1 - float(a)
-        most = abs(share) + abs(rest)  # no logit is larger: nothing overflows
+        share = a.item()
+        rest = 1 - share
         for start in range(0, len(z), block):
             rows = slice(start, start + block)
             of_z, of_e = z[rows] @ z.t(), e[rows] @ e.t()
@@ -55,8 +55,9 @@ class _Contrast(torch.autograd.Function):
             logits = share * of_z + rest * of_e
             logits = logits if m is None else logits.mul_(m)
             positive = logits[here, partner]
-            p = logits.sub_(most).exp_()
-            p[here, here + start] = 0
+            logits[here, here + start] = -torch.inf
+            most = logits.amax(1)  # nothing overflows, and one entry of a row is always 1
+            p = logits.sub_(most[:, None]).exp_()
             mass = p.sum(1)
             total += (mass.log() + most - positive).sum(dtype=torch.float64)
             slope = p.div_(mass[:, None] * len(z))
@@ -101,10 +102,10 @@ def reweigh(
     beta : float
     """
     labels, sure = labels.repeat(2), sure.repeat(2)
-    extremes = [s.aminmax() for _, s in _blocks(z, e, float(a), block)]
+    extremes = [s.aminmax() for _, s in _blocks(z, e, a.item(), block)]
     low = min(float(low) for low, _ in extremes)
     spread = max(max(float(high) for _, high in extremes) - low, torch.finfo(z.dtype).tiny)
-    for rows, s in _blocks(z, e, float(a), block):
+    for rows, s in _blocks(z, e, a.item(), block):
         same = (labels[rows, None] == labels).to(s.dtype)
         new = same.sub_(s.sub_(low).div_(spread)).abs_().pow_(beta)
         written = new.mul_(LEVELS).round_().clamp_(0, LEVELS).to(torch.uint8)
