@@ -57,7 +57,8 @@ def accuracy(z, graph):
 @pytest.mark.parametrize("kind", KINDS)
 def test_training_lowers_the_loss_and_the_embedding_tells_the_classes(graph, kind):
     model = quick(kind, epochs=40).fit(graph)
-    assert losses(model)[-1] < losses(model)[0]
+    since = 31 if kind is HSAN else 0  # its weights, which change the loss, are then the last ones
+    assert losses(model)[-1] < losses(model)[since]
     z = model.transform(graph)
     assert z.shape == (90, 8)
     assert z.dtype == np.float32
@@ -184,20 +185,24 @@ def test_a_wrong_option_is_named_with_what_would_be_right(graph, kind, option, m
         quick(kind, **option).fit(graph)
 
 
+@pytest.mark.parametrize("kind", [DGI, HSAN, GAE, VGAE])
+def test_where_features_tell_nothing_a_trained_network_beats_an_untrained_one(kind):
+    graph = references.communities(150)
+    generator = torch.Generator().manual_seed(3)
+    words = (torch.rand(150, 100, generator=generator) < 0.1).float()
+    random = NodeGraph(words, graph.edge_index, y=graph.y)
+    floor, top = (
+        accuracy(quick(kind, epochs=epochs).fit(random).transform(random), random)
+        for epochs in (0, 100)
+    )
+    assert top > floor
+
+
 # DGI
 
 
 def test_the_summary_is_the_squashed_mean():
     assert mean_summary(torch.zeros(3, 2)).tolist() == [0.5, 0.5]
-
-
-def test_a_trained_dgi_is_better_than_an_untrained_one(graph):
-    noisy = NodeGraph(graph.x + 2 * torch.rand(90, 24), graph.edge_index, y=graph.y)
-    floor, top = (
-        accuracy(quick(DGI, epochs=e, patience=None).fit(noisy).transform(noisy), graph)
-        for e in (0, 150)
-    )
-    assert top > floor
 
 
 # GMI

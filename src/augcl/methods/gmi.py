@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from contextlib import AbstractContextManager
 
 import torch
 from torch import Tensor, nn
 
+from augcl.data.node_graph import NodeGraph
 from augcl.encoders.convolution import Convolution
 from augcl.encoders.discriminator import BilinearDiscriminator, other_nodes
 from augcl.errors import InputError
@@ -15,6 +17,7 @@ from augcl.objectives.reconstruction import edge_reconstruction
 from augcl.ops.gcn import propagate
 from augcl.training.method import whole_number
 from augcl.training.node_estimator import NodeBatch, NodeEstimator
+from augcl.training.threads import threads_for
 from augcl.views.nodes import NodeView
 
 
@@ -113,6 +116,9 @@ class GMI(NodeEstimator):
 
     def _build(self, features: int, generator: torch.Generator) -> nn.Module:
         return GMINetwork(features, self.width, self.layers, generator)
+
+    def _threads(self, data: NodeGraph, batches: list[NodeBatch]) -> AbstractContextManager[None]:
+        return threads_for(data.num_nodes**2 / 100)  # all pairs of wide embeddings
 
     def _loss(self, batch: NodeBatch, generator: torch.Generator) -> Tensor:
         view = batch.views.clean

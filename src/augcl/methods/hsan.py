@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import tomllib
 import warnings
+from contextlib import AbstractContextManager
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -23,6 +24,7 @@ from augcl.ops.hard_pairs import LEVELS, hard_pair_contrast, reweigh
 from augcl.training.loop import Metrics
 from augcl.training.method import whole_number
 from augcl.training.node_estimator import NodeBatch, NodeEstimator
+from augcl.training.threads import threads_for
 from augcl.views.nodes import NodeView, NodeViews
 
 EVERY = 10
@@ -194,6 +196,9 @@ class HSAN(NodeEstimator):
         for _ in range(self._setting("filter_steps")):
             x = propagate(x, view.edges)
         return x
+
+    def _threads(self, data: NodeGraph, batches: list[NodeBatch]) -> AbstractContextManager[None]:
+        return threads_for(data.num_nodes**2 / 100)  # all pairs of wide embeddings
 
     def _loss(self, batch: NodeBatch, generator: torch.Generator) -> Tensor:
         z, e = self.network_(self._x, batch.views.clean.edges)
