@@ -5,15 +5,19 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from augcl import hardness
-    from augcl.baselines import DeepGraphKernel, GraphletKernel, WLKernel
+    from augcl.baselines import GAE, VGAE, DeepGraphKernel, GraphletKernel, WLKernel
     from augcl.data import GraphSet, load
     from augcl.errors import InputError
     from augcl.evaluation import evaluate
     from augcl.hardness import DCL, HCL, AffinityUncertainty, Oracle, ProGCL
     from augcl.methods import (
+        DGI,
         GCA,
+        GMI,
         GRACE,
+        HSAN,
         JOAO,
+        MVGRL,
         GraphCL,
         InfoGraph,
         JOAOv2,
@@ -28,10 +32,16 @@ __version__ = "0.1.0"
 
 __all__ = [
     "DCL",
+    "DGI",
+    "GAE",
     "GCA",
+    "GMI",
     "GRACE",
     "HCL",
+    "HSAN",
     "JOAO",
+    "MVGRL",
+    "VGAE",
     "AffinityUncertainty",
     "DeepGraphKernel",
     "GraphCL",
@@ -60,9 +70,13 @@ _HOME = {
     "AffinityUncertainty": "augcl.hardness",
     "DCL": "augcl.hardness",
     "DeepGraphKernel": "augcl.baselines",
+    "DGI": "augcl.methods",
+    "GAE": "augcl.baselines",
     "GCA": "augcl.methods",
+    "GMI": "augcl.methods",
     "GRACE": "augcl.methods",
     "HCL": "augcl.hardness",
+    "HSAN": "augcl.methods",
     "GraphCL": "augcl.methods",
     "GraphSet": "augcl.data",
     "GraphletKernel": "augcl.baselines",
@@ -76,6 +90,8 @@ _HOME = {
     "RawFeatures": "augcl.methods",
     "WLKernel": "augcl.baselines",
     "SimGRACE": "augcl.methods",
+    "MVGRL": "augcl.methods",
+    "VGAE": "augcl.baselines",
     "evaluate": "augcl.evaluation",
     "info_nce": "augcl.objectives",
     "load": "augcl.data",

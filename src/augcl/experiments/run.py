@@ -26,7 +26,7 @@ from augcl.evaluation.splits import random_parts
 from augcl.evaluation.svm import check_classes
 from augcl.hardness import Hardness, named_hardness
 from augcl.methods import METHODS
-from augcl.methods.node_presets import get_preset, preset_for
+from augcl.methods.node_presets import preset_for
 from augcl.methods.recipes import get_recipe
 from augcl.training.loop import make_fabric
 from augcl.training.method import Method, fingerprint, plain_settings
@@ -60,12 +60,9 @@ class Spec:
     @property
     def all_epochs(self) -> int:
         """How many there will be."""
-        if "epochs" not in METHODS[one_of(self.method, METHODS, "method")]().get_params():
-            return 0
-        if self.epochs is not None:
-            return self.epochs
-        default = preset_for(known_name(self.dataset) or self.dataset)
-        return int(get_preset(self.options.get("preset", default))["epochs"])
+        preset = {"preset": preset_for(known_name(self.dataset) or self.dataset)}
+        method = self._method(preset)
+        return int(method._setting("epochs")) if "epochs" in method.get_params() else 0
 
     def load(self, data_dir: str | None = None) -> GraphSet | NodeGraph:
         """The data set, as the method needs it."""
@@ -96,7 +93,7 @@ class Spec:
         general = {
             "hardness": self.hardness_object() if self.hardness_options else self.hardness,
             "recipe": self.recipe,
-            "epochs": self.epochs,
+            **({} if self.epochs is None else {"epochs": self.epochs}),
             **preset,
             **more,
         }

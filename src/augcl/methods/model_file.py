@@ -7,15 +7,19 @@ from typing import Any
 
 from torch import nn
 
-from augcl.baselines import DeepGraphKernel, GraphletKernel, WLKernel
+from augcl.baselines import GAE, VGAE, DeepGraphKernel, GraphletKernel, WLKernel
 from augcl.errors import InputError, one_of
 from augcl.hardness import CEILING, HARDNESS
+from augcl.methods.dgi import DGI
 from augcl.methods.gca import GCA
+from augcl.methods.gmi import GMI
 from augcl.methods.grace import GRACE
 from augcl.methods.graphcl import GraphCL
+from augcl.methods.hsan import HSAN
 from augcl.methods.infograph import InfoGraph
 from augcl.methods.joao import JOAO
 from augcl.methods.joao_v2 import JOAOv2
+from augcl.methods.mvgrl import MVGRL
 from augcl.methods.mvgrl_graphs import MVGRLGraphs
 from augcl.methods.raw_features import RawFeatures
 from augcl.methods.simgrace import SimGRACE
@@ -35,6 +39,12 @@ METHODS: dict[str, type[Method]] = {
     "JOAOv2": JOAOv2,
     "SimGRACE": SimGRACE,
     "MVGRLGraphs": MVGRLGraphs,
+    "DGI": DGI,
+    "GMI": GMI,
+    "MVGRL": MVGRL,
+    "HSAN": HSAN,
+    "GAE": GAE,
+    "VGAE": VGAE,
 }
 """Names for the command line and for model files; a new method adds one line."""
 

@@ -31,6 +31,8 @@ class Estimator(Method):
     lr: float
     device: str
     checkpoint_seconds: float = 0.0
+    patience: int | None = None
+    """Epochs without a lower loss after which training ends; the best weights are kept."""
 
     @abstractmethod
     def _batches(self, data: Any, generator: torch.Generator) -> list[Any]:
@@ -65,6 +67,8 @@ class Estimator(Method):
         lr = self._setting("lr")
         if not 0 < lr < math.inf:
             raise InputError(f"lr is {lr!r}: the learning rate must be above 0 and finite")
+        if self.patience is not None:
+            whole_number("patience", self.patience, least=1)
 
     def fit(
         self, X: Any, y: Any = None, *, folder: str | Path | None = None, resume: bool = False
@@ -104,6 +108,7 @@ class Estimator(Method):
                     fabric=fabric,
                     epochs=self._setting("epochs"),
                     settings=settings or {},
+                    patience=self.patience,
                     before_epoch=lambda epoch: self._before_epoch(epoch, batches, generator),
                     after_epoch=self._after_epoch,
                     folder=None if folder is None else Path(folder),

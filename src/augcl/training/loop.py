@@ -44,6 +44,8 @@ class Run:
         Source of every random draw.
     learned : callable giving and taking more tensors (what a hardness learned)
     history : list of one dict per epoch done
+    best : dict
+        The weights with the lowest loss so far, if the training waits for a better one.
     """
 
     network: nn.Module
@@ -52,12 +54,14 @@ class Run:
     read_learned: Callable[[], dict[str, Tensor]] = dict
     load_learned: Callable[[dict[str, Tensor]], None] = lambda state: None
     history: list[Metrics] = field(default_factory=list)
+    best: dict[str, Tensor] = field(default_factory=dict)
 
     def snapshot(self, settings: dict[str, Any]) -> Snapshot:
         tensors = {
             **prefixed("network", self.network.state_dict()),
             **prefixed("optimizer", optimizer_tensors(self.optimizer)),
             **prefixed("learned", self.read_learned()),
+            **prefixed("best", self.best),
             "generator": self.generator.get_state(),
         }
         return Snapshot(tensors, {"settings": settings, "history": self.history})
@@ -68,6 +72,16 @@ class Run:
         self.load_learned(snapshot.part("learned"))
         self.generator.set_state(snapshot.tensors["generator"])
         self.history = list(snapshot.facts["history"])
+        self.best = snapshot.part("best")
+
+    def weights(self) -> dict[str, Tensor]:
+        """A copy of the network's weights."""
+        return {name: value.detach().clone() for name, value in self.network.state_dict().items()}
+
+    def since_best(self) -> int:
+        """Epochs done since the one with the lowest loss."""
+        losses = [metrics["loss"] for metrics in self.history]
+        return len(losses) - 1 - losses.index(min(losses)) if losses else 0
 
 
 def train(
@@ -78,6 +92,7 @@ def train(
     fabric: Fabric,
     epochs: int,
     settings: dict[str, Any],
+    patience: int | None = None,
     before_epoch: Callable[[int], Metrics] = lambda epoch: {},
     after_epoch: Callable[[], Metrics] = dict,
     folder: Path | None = None,
@@ -91,15 +106,21 @@ def train(
     With a `folder`, every epoch ends with a line in metrics.jsonl and, if the last one is older
     than `checkpoint_seconds`, an atomic checkpoint; with `resume`, the run goes on from there to
     the same bits as a run never stopped.
+
+    With `patience`, training ends after so many epochs without a lower loss, and the network gets
+    back the weights that had the lowest one: those before that epoch's step.
     """
     last_written = -math.inf
     if folder is not None:
         _prepare_folder(run, folder, settings, resume)
     with progress_bar(title, epochs, show=progress) as report:
         for epoch in range(len(run.history), epochs):
+            if patience is not None and run.since_best() >= patience:
+                break
             started = time.perf_counter()
             metrics = {"epoch": epoch + 1, **before_epoch(epoch)}
             run.network.train()
+            weights = {} if patience is None else run.weights()
             total = torch.zeros((), device=fabric.device)
             for batch in batches:
                 run.optimizer.zero_grad()
@@ -115,14 +136,19 @@ def train(
                 )
             metrics.update(after_epoch(), seconds=time.perf_counter() - started)
             run.history.append(metrics)
+            waited = run.since_best() if patience is not None else None
+            run.best = weights if waited == 0 else run.best
             report(epoch + 1, f"loss {metrics['loss']:.4f}")
             if folder is not None:
                 append_line(folder / "metrics.jsonl", json.dumps(metrics))
                 now = time.monotonic()
-                if now - last_written < checkpoint_seconds and epoch + 1 < epochs:
+                last = epoch + 1 == epochs or (patience is not None and waited == patience)
+                if now - last_written < checkpoint_seconds and not last:
                     continue
                 last_written = now
                 run.snapshot(settings).write(folder / "checkpoint.safetensors")
+    if run.best:
+        load_module(run.network, run.best)
 
 
 def make_fabric(device: str) -> Fabric:

@@ -1,0 +1,90 @@
+"""Training that ends when the loss falls no more, and keeps the best weights."""
+
+import numpy as np
+import pytest
+
+import references
+from augcl import DGI, InputError
+from quick_nodes import losses, same
+from stopping import StopError, stop_after, without_seconds
+
+SETTINGS = {"epochs": 12, "patience": 3, "width": 8, "progress": False}
+
+
+@pytest.fixture(scope="module")
+def graph():
+    return references.communities(40)
+
+
+def trained(graph, told, *, folder=None, resume=False, **settings):
+    """Train with the losses `told` for the epochs; the weights before every epoch come along."""
+    real, before = DGI._loss, []
+
+    class Told(DGI):
+        def _before_epoch(self, epoch, batches, generator):
+            self.now = epoch
+            before.append(self.network_.encoder.weight.detach().clone())
+            return {}
+
+        def _loss(self, batch, generator):
+            found = real(self, batch, generator)
+            return found - found.detach() + told[self.now]
+
+    model = Told(**{**SETTINGS, **settings})
+    model.fit(graph, folder=folder, resume=resume)
+    return model, before
+
+
+def test_it_ends_after_so_many_epochs_without_a_lower_loss(graph):
+    model, before = trained(graph, [5, 3, 1, 2, 1, 4, 0.5, 6])
+    assert losses(model) == [5, 3, 1, 2, 1, 4]  # an equal loss is not a lower one
+    assert model.network_.encoder.weight.equal(before[2])
+
+
+def test_a_lower_loss_in_time_starts_the_count_anew(graph):
+    model, before = trained(graph, [5, 3, 1, 2, 4, 0.5, 6, 6, 6, 0])
+    assert losses(model) == [5, 3, 1, 2, 4, 0.5, 6, 6, 6]
+    assert model.network_.encoder.weight.equal(before[5])
+
+
+def test_also_after_all_epochs_the_best_weights_are_kept(graph):
+    model, before = trained(graph, [5, 1, 2], epochs=3)
+    assert len(losses(model)) == 3
+    assert model.network_.encoder.weight.equal(before[1])
+
+
+def test_without_patience_the_last_weights_stay(graph):
+    model, before = trained(graph, [1, 2, 3, 4, 5, 6], epochs=6, patience=None)
+    assert len(losses(model)) == 6
+    assert not any(model.network_.encoder.weight.equal(weights) for weights in before)
+
+
+@pytest.mark.parametrize("epochs", [1, 2, 3, 4, 5, 6])
+def test_a_resumed_run_waits_as_long_and_keeps_the_same_weights(
+    graph, tmp_path, monkeypatch, epochs
+):
+    told = [5, 3, 1, 2, 1, 4, 0.5, 6]
+    monkeypatch.setattr(DGI, "checkpoint_seconds", 0.0)
+    calm, _ = trained(graph, told)
+    with monkeypatch.context() as patch:
+        stop_after(patch, epochs)
+        with pytest.raises(StopError):
+            trained(graph, told, folder=tmp_path)
+    resumed, _ = trained(graph, told, folder=tmp_path, resume=True)
+    assert same(resumed, calm, graph)
+    assert without_seconds(resumed.history_) == without_seconds(calm.history_)
+
+
+def test_the_epoch_in_which_patience_ends_has_a_checkpoint(graph, tmp_path):
+    first, _ = trained(graph, [1, 2, 3, 4, 5], folder=tmp_path)
+    before = (tmp_path / "checkpoint.safetensors").stat().st_mtime_ns
+    again, _ = trained(graph, [1, 2, 3, 4, 5], folder=tmp_path, resume=True)
+    assert (tmp_path / "checkpoint.safetensors").stat().st_mtime_ns == before
+    assert again.history_ == first.history_
+    assert np.array_equal(again.transform(graph), first.transform(graph))
+
+
+@pytest.mark.parametrize("patience", [0, 1.5, -3])
+def test_patience_is_a_whole_number(graph, patience):
+    with pytest.raises(InputError, match=f"patience is {patience}"):
+        DGI(**{**SETTINGS, "patience": patience}).fit(graph)
