@@ -8,7 +8,24 @@ from augcl.experiments.table import Table
 DATASETS = ("MUTAG", "PROTEINS", "IMDB-BINARY", "NCI1", "DD", "REDDIT-BINARY", "COLLAB")
 """All of the paper, those that take least time first."""
 
+RIVALS = {
+    "GK": "GraphletKernel",
+    "WL": "WLKernel",
+    "DGK": "DeepGraphKernel",
+    "node2vec": "Node2VecGraphs",
+    "sub2vec": "Sub2Vec",
+    "graph2vec": "Graph2Vec",
+    "InfoGraph": "InfoGraph",
+    "JOAOv2": "JOAOv2",
+    "SimGRACE": "SimGRACE",
+}
+"""The other systems of the paper, each with its own epochs."""
+
+PAPER = ("untrained", *RIVALS, "GraphCL", "DCL", "HCL", "ProGCL", "AUGCL", "oracle")
+"""All rows of the paper's table, with floor and ceiling."""
+
 IN_THE_PAPER = {
+    **{name: name for name in RIVALS},
     "GraphCL": "GraphCL",
     "GraphCL-20": "GraphCL",
     "DCL": "GraphCL_DCL",
@@ -38,6 +55,9 @@ TABLE = Table(
         "ProGCL": {"hardness": "progcl"},
         "AUGCL": {"hardness": "augcl"},
         "oracle": {"hardness": "oracle"},
+        **{name: {"hardness": "none", "epochs": None, "method": m} for name, m in RIVALS.items()},
+        "JOAO": {"hardness": "none", "epochs": None, "method": "JOAO"},
+        "MVGRL": {"hardness": "none", "epochs": None, "method": "MVGRLGraphs"},
         "GraphCL-20": {"hardness": "none", "epochs": 20},
         "GraphCL-own-loss": {
             "hardness": "none",

@@ -14,11 +14,29 @@ PRESETS = {"Amazon-Photo": "Amazon-Photo/progcl"}
 """GCA's own settings for Amazon-Photo (learning rate 0.1) collapse at the second step."""
 
 
+RIVALS = {
+    "raw": "RawFeatures",
+    "node2vec": "Node2Vec",
+    "DeepWalk": "DeepWalk",
+    "DeepWalk+features": "DeepWalkFeatures",
+    "GAE": "GAE",
+    "VGAE": "VGAE",
+    "DGI": "DGI",
+    "GMI": "GMI",
+    "MVGRL": "MVGRL",
+    "HSAN": "HSAN",
+}
+"""The other systems of the paper, each with its own epochs."""
+
+PAPER = ("untrained", *RIVALS, "GCA", "DCL", "HCL", "ProGCL", "AUGCL", "oracle")
+"""All rows of the paper's table, with floor and ceiling."""
+
+
 def _rows(base: str) -> dict[str, dict[str, Any]]:
     """The base and what can be put on it."""
     plain: dict[str, Any] = {"method": base, "hardness": "none"}
     return {
-        "raw": {"method": "RawFeatures", "hardness": "none"},
+        **{name: {"hardness": "none", "epochs": None, "method": m} for name, m in RIVALS.items()},
         "untrained": {**plain, "epochs": 0},
         base: plain,
         **{name: {**plain, "hardness": name.lower()} for name in ("DCL", "HCL", "ProGCL", "AUGCL")},
@@ -31,6 +49,7 @@ def _rows(base: str) -> dict[str, dict[str, Any]]:
 
 
 IN_THE_PAPER = {
+    **{name: name for name in RIVALS},
     "raw": "Raw features",
     "GCA": "GCA",
     "DCL": "GCA_DCL",

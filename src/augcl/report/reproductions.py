@@ -87,6 +87,7 @@ REPRODUCTIONS = {
         GRAPHS,
         SMALL,
         graph_classification.DATASETS,
+        rows=graph_classification.PAPER,
         seeds=5,
     ),
     "node-classification": _of_table(
@@ -94,6 +95,7 @@ REPRODUCTIONS = {
         node_classification.TABLE,
         ("Amazon-Photo",),
         node_classification.DATASETS,
+        rows=node_classification.PAPER,
         seeds=2,
         epochs=200,
         candidates=512,
