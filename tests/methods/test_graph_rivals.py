@@ -75,6 +75,22 @@ def test_embeddings_beat_the_majority_by_far(mutag, kind):
     assert score.mean > 0.79  # the majority has 0.665
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_training_lowers_the_loss_of_graphs_never_seen(mutag, kind):
+    seen, unseen = mutag.select(range(0, 188, 2)), mutag.select(range(1, 188, 2))
+
+    def loss(epochs):
+        model = kind(epochs=epochs, width=16, lr=0.01, progress=False).fit(seen)
+        if isinstance(model, JOAO):  # judged by the same augmentations before and after
+            model.probabilities_ = torch.full((5,), 0.2)
+        model.network_.train()
+        with torch.no_grad():
+            draws = (model._loss(unseen, torch.Generator().manual_seed(s)) for s in range(20))
+            return float(torch.stack(list(draws)).mean())
+
+    assert loss(8) < loss(0) - 0.1
+
+
 @VARIANTS
 def test_the_same_seed_gives_the_same_bits_and_another_seed_others(molecules, kind, options):
     one, again, other = (quick(kind, random_state=s, **options).fit(molecules) for s in (0, 0, 1))
