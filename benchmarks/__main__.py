@@ -18,6 +18,7 @@ from benchmarks.node_evaluation import node_evaluation
 from benchmarks.nodes import node_memory, node_step, node_weights
 from benchmarks.training import growth, memory, training
 from benchmarks.views import views
+from benchmarks.walks import walks
 
 ITEMS: dict[str, Callable[[bool], list[Row]]] = {
     "partition": partition,
@@ -29,6 +30,7 @@ ITEMS: dict[str, Callable[[bool], list[Row]]] = {
     "node-weights": node_weights,
     "node-memory": node_memory,
     "node-evaluation": node_evaluation,
+    "walks": walks,
     "growth": growth,
     "memory": memory,
 }
