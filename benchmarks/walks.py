@@ -15,13 +15,13 @@ PER_NODE = 10
 
 
 def walks(full: bool) -> list[Row]:
-    """Published walks of DeepWalk and node2vec; without `full` the loop does every 10th node."""
-    return [_walks(1, 1, full, target=20), _walks(0.25, 4, full, target=5)]
+    """Published walks of DeepWalk and node2vec; without `full` the loop does every 40th node."""
+    return [_walks(1, 1, full, target=20), _walks(0.25, 4, full, target=20)]
 
 
 def _walks(p: float, q: float, full: bool, *, target: float) -> Row:
     graph = graph_of("Amazon-Photo")
-    n, share = graph.num_nodes, 1 if full else 10
+    n, share = graph.num_nodes, 1 if full else 40
     slow = Walker(graph.edge_index, n, p=p, q=q)
     rows = Rows.from_pairs(*graph.edge_index, n, ordered=True)
     starts, generator = torch.arange(n).repeat(PER_NODE), torch.Generator().manual_seed(0)

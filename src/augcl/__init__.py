@@ -5,6 +5,14 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from augcl import hardness
+    from augcl.baselines import (
+        DeepWalk,
+        DeepWalkFeatures,
+        Graph2Vec,
+        Node2Vec,
+        Node2VecGraphs,
+        Sub2Vec,
+    )
     from augcl.data import GraphSet, load
     from augcl.errors import InputError
     from augcl.evaluation import evaluate
@@ -20,12 +28,18 @@ __all__ = [
     "GRACE",
     "HCL",
     "AffinityUncertainty",
+    "DeepWalk",
+    "DeepWalkFeatures",
+    "Graph2Vec",
     "GraphCL",
     "GraphSet",
     "InputError",
+    "Node2Vec",
+    "Node2VecGraphs",
     "Oracle",
     "ProGCL",
     "RawFeatures",
+    "Sub2Vec",
     "__version__",
     "evaluate",
     "hardness",
@@ -39,15 +53,21 @@ __all__ = [
 _HOME = {
     "AffinityUncertainty": "augcl.hardness",
     "DCL": "augcl.hardness",
+    "DeepWalk": "augcl.baselines",
+    "DeepWalkFeatures": "augcl.baselines",
     "GCA": "augcl.methods",
     "GRACE": "augcl.methods",
     "HCL": "augcl.hardness",
+    "Graph2Vec": "augcl.baselines",
     "GraphCL": "augcl.methods",
     "GraphSet": "augcl.data",
     "InputError": "augcl.errors",
+    "Node2Vec": "augcl.baselines",
+    "Node2VecGraphs": "augcl.baselines",
     "Oracle": "augcl.hardness",
     "ProGCL": "augcl.hardness",
     "RawFeatures": "augcl.methods",
+    "Sub2Vec": "augcl.baselines",
     "evaluate": "augcl.evaluation",
     "info_nce": "augcl.objectives",
     "load": "augcl.data",

@@ -7,6 +7,10 @@ from typing import Any
 
 from torch import nn
 
+from augcl.baselines.graph2vec import Graph2Vec
+from augcl.baselines.node2vec import DeepWalk, DeepWalkFeatures, Node2Vec
+from augcl.baselines.node2vec_graphs import Node2VecGraphs
+from augcl.baselines.sub2vec import Sub2Vec
 from augcl.errors import InputError, one_of
 from augcl.hardness import CEILING, HARDNESS
 from augcl.methods.gca import GCA
@@ -21,6 +25,12 @@ METHODS: dict[str, type[Method]] = {
     "GRACE": GRACE,
     "GCA": GCA,
     "RawFeatures": RawFeatures,
+    "Node2Vec": Node2Vec,
+    "DeepWalk": DeepWalk,
+    "DeepWalkFeatures": DeepWalkFeatures,
+    "Node2VecGraphs": Node2VecGraphs,
+    "Graph2Vec": Graph2Vec,
+    "Sub2Vec": Sub2Vec,
 }
 """Names for the command line and for model files; a new method adds one line."""
 
