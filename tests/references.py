@@ -244,3 +244,13 @@ def node2vec_step(
 
     total = sum(weight(x) for x in neighbours[here])
     return {x: weight(x) / total for x in neighbours[here]}
+
+
+def weisfeiler_lehman(labels: list[int], edges: list[list[int]], height: int) -> list[list[str]]:
+    """The subgraph around every node at each height, written out as text."""
+    rounds = [[str(label) for label in labels]]
+    for _ in range(height):
+        last = rounds[-1]
+        around = [sorted(last[b] for a, b in edges if a == v) for v in range(len(labels))]
+        rounds.append([f"{own}({','.join(n)})" for own, n in zip(last, around, strict=True)])
+    return rounds

@@ -51,8 +51,8 @@ class Sub2Vec(GraphReader, FittedOnly):
     passes : int
         How often the walks are gone through; the default of the library.
     recipe : {"default", "paper", "authors"}
-        Decides what is not given: "paper" and "authors" take the published sizes, and with "authors"
-        only the first 10,000 steps are read, because gensim reads no more of a document.
+        Decides what is not given: "paper" and "authors" take the published sizes, and with
+        "authors" only the first 10,000 steps are read, because gensim reads no more of a document.
     random_state : int or None
     progress : bool
 
