@@ -71,6 +71,8 @@ def test_a_saved_model_gives_the_same_embedding(kind, data, tmp_path):
     again = load_model(tmp_path)
     assert type(again) is kind
     assert np.array_equal(again.transform(own), model.transform(own))
+    again.transform(own)[:] = 0  # is a copy
+    assert np.array_equal(again.transform(own), model.transform(own))
 
 
 @every_kind

@@ -129,7 +129,7 @@ class Graph2Vec(GraphReader, PlainMethod):
         self.fitted_on_ = mark(data)
 
     def _embedded(self, data: GraphSet) -> Tensor:
-        vectors = self.vectors_
+        vectors = self.vectors_.clone()  # the user may write into it
         if not torch.equal(mark(data), self.fitted_on_):
             vectors = self._inferred(data)
         if self.recipe == "authors":  # divided by the root of their mean square, for the SVM
@@ -162,6 +162,7 @@ class Graph2Vec(GraphReader, PlainMethod):
 
     def _names(self, data: GraphSet) -> tuple[Tensor, Tensor]:
         """The names of all rooted subgraphs, graph after graph, and where each graph begins."""
+        data = data.to("cpu")
         if self._setting("labels"):
             start = node_labels(data)
         else:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from augcl.baselines.node2vec import WalkMethod
+from augcl.baselines.walk_method import WalkMethod
 from augcl.data import GraphSet
 from augcl.ops.segments import segment_sum
 from augcl.training.reading import GraphReader
@@ -63,6 +63,7 @@ class Node2VecGraphs(GraphReader, WalkMethod):
         self.progress = progress
 
     def _learn(self, data: GraphSet, generator: torch.Generator) -> None:
+        data = data.to("cpu")
         nodes = self._node_vectors(data, generator)
         sizes = data.node_ptr.diff().unsqueeze(1)
         self._keep(data, segment_sum(nodes, data.node_ptr) / sizes)

@@ -110,6 +110,7 @@ class Sub2Vec(GraphReader, FittedOnly):
         whole_number("walk_length", self._setting("walk_length"), least=2)
 
     def _learn(self, data: GraphSet, generator: torch.Generator) -> None:
+        data = data.to("cpu")
         words = self._words(data)[self._walks(data, generator)]
         ptr = torch.arange(len(data) + 1) * words.shape[1]
         model = trained(

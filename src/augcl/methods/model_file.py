@@ -7,8 +7,9 @@ from typing import Any
 
 from torch import nn
 
+from augcl.baselines.deepwalk import DeepWalk, DeepWalkFeatures
 from augcl.baselines.graph2vec import Graph2Vec
-from augcl.baselines.node2vec import DeepWalk, DeepWalkFeatures, Node2Vec
+from augcl.baselines.node2vec import Node2Vec
 from augcl.baselines.node2vec_graphs import Node2VecGraphs
 from augcl.baselines.sub2vec import Sub2Vec
 from augcl.errors import InputError, one_of

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from augcl.ops.csr import Rows
-from augcl.ops.segments import pointer, ranges, uniform
+from augcl.ops.segments import pointer, ranges, segment_sum, uniform
 
 ROUNDS = 16
 """Proposals before the rest, held up by an extreme p or q, draws from all its neighbours."""
@@ -109,10 +109,10 @@ class _Walker:
 
     def _taken(self, height: Tensor, before: Tensor, proposed: Tensor) -> Tensor:
         """Whether the height is below the weight; looks for an edge only where that decides."""
-        sure = min(1.0, self.away)
-        limit = torch.where(proposed == before, self.back, sure)
-        taken = height < limit
-        unsure = ((limit == sure) & ~taken & (height < self.cover)).nonzero().squeeze(1)
+        taken = height < min(1.0, self.away)
+        back = proposed == before
+        taken[back] = height[back] < self.back
+        unsure = (~(taken | back) & (height < self.cover)).nonzero().squeeze(1)
         taken[unsure] = height[unsure] < self._weights(before[unsure], proposed[unsure])
         return taken
 
@@ -120,8 +120,9 @@ class _Walker:
         """1/p, 1 or 1/q of going to `proposed` after `before`."""
         edge = before * len(self.degree) + proposed
         place = torch.searchsorted(self.edges, edge).clamp_(max=len(self.edges) - 1)
-        weight = torch.where(self.edges[place] == edge, 1.0, self.away)
-        return torch.where(proposed == before, self.back, weight).double()
+        weight = torch.full_like(edge, self.away, dtype=torch.float64)
+        weight.masked_fill_(self.edges[place] == edge, 1.0)
+        return weight.masked_fill_(proposed == before, self.back)
 
     def _at_once(self, here: Tensor) -> int:
         return max(1, LISTED // int(self.degree[here].max())) if len(here) else 1
@@ -131,8 +132,10 @@ class _Walker:
         degree = self.degree[here]
         listed = self.targets[ranges(self.first[here], degree)]
         weight = self._weights(torch.repeat_interleave(before, degree), listed)
-        total = weight.cumsum(0)
-        last = pointer(degree)[1:] - 1
+        ptr = pointer(degree)
+        # each walker's sum to 1, so that no small ones drown in the running total of the others
+        total = (weight / torch.repeat_interleave(segment_sum(weight, ptr), degree)).cumsum(0)
+        last = ptr[1:] - 1
         below = torch.cat([total.new_zeros(1), total[last[:-1]]])
         draw = uniform(len(here), generator, here.device, torch.float64)
         place = torch.searchsorted(total, below + draw * (total[last] - below), right=True)
