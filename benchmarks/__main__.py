@@ -19,6 +19,7 @@ from benchmarks.nodes import node_memory, node_step, node_weights
 from benchmarks.reproduction import fan_out, hardness_cost
 from benchmarks.training import growth, memory, training
 from benchmarks.views import views
+from benchmarks.walks import walks
 
 ITEMS: dict[str, Callable[[bool], list[Row]]] = {
     "partition": partition,
@@ -32,6 +33,7 @@ ITEMS: dict[str, Callable[[bool], list[Row]]] = {
     "node-evaluation": node_evaluation,
     "fan-out": fan_out,
     "hardness-cost": hardness_cost,
+    "walks": walks,
     "growth": growth,
     "memory": memory,
 }

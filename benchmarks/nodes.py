@@ -30,7 +30,7 @@ def node_step(full: bool) -> list[Row]:
     """Forward and backward of the exact loss, published widths, the same views on both sides."""
     rows = []
     for name in ("Amazon-Photo", "Amazon-Computers"):
-        step = Step(_graph(name), name)
+        step = Step(graph_of(name), name)
         apart = abs(float(step.ours() - step.textbook()))  # the first of each is slower
         slow, fast = in_turns(step.textbook, step.ours, repeats=3 if full else 1)
         note = f"loss apart by {apart:.0e}"
@@ -40,7 +40,7 @@ def node_step(full: bool) -> list[Row]:
 
 def node_weights(full: bool) -> list[Row]:
     """An AUGCL epoch with frozen weights against a GCA epoch, Amazon-Photo."""
-    step = Step(_graph("Amazon-Photo"), "Amazon-Photo")
+    step = Step(graph_of("Amazon-Photo"), "Amazon-Photo")
     with torch.no_grad():
         z = step.model.network_(step.batch.views.clean)
         u, v = (step.model.network_(view) for view in step.views)
@@ -124,7 +124,8 @@ class Step:
         return value.detach()
 
 
-def _graph(name: str) -> NodeGraph:
+def graph_of(name: str) -> NodeGraph:
+    """The graph of that name; raises `NoData` if it is not there."""
     for place in (data_dir(), data_dir().parent):
         if (place / "npz").is_dir() or any(place.glob("amazon_electronics_*.npz")):
             try:

@@ -221,3 +221,36 @@ def debiased_loss(anchors, candidates, *, tau, tau_plus, beta=0.0, intra=False):
         mass = max((R - tau_plus * N * positive) / (1 - tau_plus), N * math.exp(-1 / tau))
         losses.append(-math.log(positive / (positive + mass)))
     return sum(losses) / len(losses)
+
+
+def neighbour_lists(edges: list[tuple[int, int]]) -> dict[int, list[int]]:
+    """Of an undirected graph, in increasing order."""
+    nodes = {v for edge in edges for v in edge}
+    return {
+        v: sorted({a + b - v for a, b in edges if v in (a, b)})  # the other end
+        for v in nodes
+    }
+
+
+def node2vec_step(
+    neighbours: dict[int, list[int]], before: int, here: int, p: float, q: float
+) -> dict[int, float]:
+    """The chance of every next node of a walker that came from `before` to `here`."""
+
+    def weight(there: int) -> float:
+        if there == before:
+            return 1 / p
+        return 1.0 if there in neighbours[before] else 1 / q
+
+    total = sum(weight(x) for x in neighbours[here])
+    return {x: weight(x) / total for x in neighbours[here]}
+
+
+def weisfeiler_lehman(labels: list[int], edges: list[list[int]], height: int) -> list[list[str]]:
+    """The subgraph around every node at each height, written out as text."""
+    rounds = [[str(label) for label in labels]]
+    for _ in range(height):
+        last = rounds[-1]
+        around = [sorted(last[b] for a, b in edges if a == v) for v in range(len(labels))]
+        rounds.append([f"{own}({','.join(n)})" for own, n in zip(last, around, strict=True)])
+    return rounds

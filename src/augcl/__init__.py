@@ -5,7 +5,19 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from augcl import hardness
-    from augcl.baselines import GAE, VGAE, DeepGraphKernel, GraphletKernel, WLKernel
+    from augcl.baselines import (
+        GAE,
+        VGAE,
+        DeepGraphKernel,
+        DeepWalk,
+        DeepWalkFeatures,
+        Graph2Vec,
+        GraphletKernel,
+        Node2Vec,
+        Node2VecGraphs,
+        Sub2Vec,
+        WLKernel,
+    )
     from augcl.data import GraphSet, load
     from augcl.errors import InputError
     from augcl.evaluation import evaluate
@@ -44,6 +56,9 @@ __all__ = [
     "VGAE",
     "AffinityUncertainty",
     "DeepGraphKernel",
+    "DeepWalk",
+    "DeepWalkFeatures",
+    "Graph2Vec",
     "GraphCL",
     "GraphSet",
     "GraphletKernel",
@@ -51,10 +66,13 @@ __all__ = [
     "InputError",
     "JOAOv2",
     "MVGRLGraphs",
+    "Node2Vec",
+    "Node2VecGraphs",
     "Oracle",
     "ProGCL",
     "RawFeatures",
     "SimGRACE",
+    "Sub2Vec",
     "WLKernel",
     "__version__",
     "evaluate",
@@ -72,11 +90,14 @@ _HOME = {
     "DeepGraphKernel": "augcl.baselines",
     "DGI": "augcl.methods",
     "GAE": "augcl.baselines",
+    "DeepWalk": "augcl.baselines",
+    "DeepWalkFeatures": "augcl.baselines",
     "GCA": "augcl.methods",
     "GMI": "augcl.methods",
     "GRACE": "augcl.methods",
     "HCL": "augcl.hardness",
     "HSAN": "augcl.methods",
+    "Graph2Vec": "augcl.baselines",
     "GraphCL": "augcl.methods",
     "GraphSet": "augcl.data",
     "GraphletKernel": "augcl.baselines",
@@ -92,6 +113,9 @@ _HOME = {
     "SimGRACE": "augcl.methods",
     "MVGRL": "augcl.methods",
     "VGAE": "augcl.baselines",
+    "Node2Vec": "augcl.baselines",
+    "Node2VecGraphs": "augcl.baselines",
+    "Sub2Vec": "augcl.baselines",
     "evaluate": "augcl.evaluation",
     "info_nce": "augcl.objectives",
     "load": "augcl.data",

@@ -8,6 +8,11 @@ from typing import Any
 from torch import nn
 
 from augcl.baselines import GAE, VGAE, DeepGraphKernel, GraphletKernel, WLKernel
+from augcl.baselines.deepwalk import DeepWalk, DeepWalkFeatures
+from augcl.baselines.graph2vec import Graph2Vec
+from augcl.baselines.node2vec import Node2Vec
+from augcl.baselines.node2vec_graphs import Node2VecGraphs
+from augcl.baselines.sub2vec import Sub2Vec
 from augcl.errors import InputError, one_of
 from augcl.hardness import CEILING, HARDNESS
 from augcl.methods.dgi import DGI
@@ -45,6 +50,12 @@ METHODS: dict[str, type[Method]] = {
     "HSAN": HSAN,
     "GAE": GAE,
     "VGAE": VGAE,
+    "Node2Vec": Node2Vec,
+    "DeepWalk": DeepWalk,
+    "DeepWalkFeatures": DeepWalkFeatures,
+    "Node2VecGraphs": Node2VecGraphs,
+    "Graph2Vec": Graph2Vec,
+    "Sub2Vec": Sub2Vec,
 }
 """Names for the command line and for model files; a new method adds one line."""
 

@@ -1,0 +1,53 @@
+"""What the methods share that learn from walks by skip-gram."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from augcl.baselines.fitted_only import FittedOnly
+from augcl.baselines.skip_gram import SkipGram
+from augcl.errors import InputError
+from augcl.training.method import whole_number
+
+
+class WalkMethod(FittedOnly):
+    """What skip-gram on walks needs, whether nodes or graphs are embedded."""
+
+    dimensions: int
+    walks: int
+    length: int
+    window: int
+    negatives: int
+    passes: int
+
+    def _start(self) -> None:
+        for name in ("dimensions", "walks", "window", "passes"):
+            whole_number(name, getattr(self, name), least=1)
+        whole_number("length", self.length, least=2)
+        whole_number("negatives", self.negatives, least=0)
+        for name in ("p", "q"):
+            value = getattr(self, name, 1.0)
+            if not 0 < value < math.inf:
+                raise InputError(f"{name} is {value!r}: it must be above 0 and finite")
+
+    def _node_vectors(self, data: Any, generator: torch.Generator) -> Tensor:
+        return SkipGram(
+            dimensions=int(self.dimensions),
+            walks=int(self.walks),
+            length=int(self.length),
+            window=int(self.window),
+            negatives=int(self.negatives),
+            p=float(getattr(self, "p", 1.0)),
+            q=float(getattr(self, "q", 1.0)),
+            passes=int(self.passes),
+        ).fit(
+            data.edge_index.cpu(),
+            data.num_nodes,
+            generator,
+            title=f"{type(self).__name__} on {data.name}",
+            progress=self.progress,
+        )
