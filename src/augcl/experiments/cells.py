@@ -15,7 +15,7 @@ from typing import Any
 
 from augcl.data.catalogue import known_name
 from augcl.experiments.run import Spec, one_thread, run
-from augcl.files import write_json
+from augcl.files import remove_temporary, write_json
 
 FOLDER = "cells"
 
@@ -62,6 +62,7 @@ class Cell:
         )
         write_json(self.path(out), outcome.record)
         if work is not None:
+            remove_temporary(work)
             for name in ("checkpoint.safetensors", "metrics.jsonl"):
                 (work / name).unlink(missing_ok=True)
             work.rmdir()
