@@ -13,8 +13,12 @@ from augcl import DGI, GAE, GMI, HSAN, MVGRL, VGAE, InputError, load_model
 from augcl.baselines.vgae import divergence
 from augcl.data import NodeGraph
 from augcl.encoders.discriminator import mean_summary
-from augcl.methods.hsan import clustered, get_preset
+from augcl.experiments.run import Spec
+from augcl.methods.hsan import clustered
+from augcl.methods.hsan_presets import get_preset
+from augcl.methods.node_presets import presets
 from augcl.training.node_estimator import NodeEstimator
+from augcl.training.summing_adam import SummingAdam
 from quick_nodes import losses, same
 from stopping import StopError, stop_after, without_seconds
 
@@ -198,6 +202,17 @@ def test_where_features_tell_nothing_a_trained_network_beats_an_untrained_one(ki
     assert top > floor
 
 
+@pytest.mark.parametrize(
+    ("kind", "epochs"), [(DGI, 500), (GMI, 550), (MVGRL, 500), (HSAN, 400), (GAE, 200)]
+)
+def test_an_experiment_without_epochs_takes_those_of_the_method(graph, kind, epochs):
+    spec = Spec("Cora", method=kind.__name__, hardness="none", epochs=None)
+    assert spec.all_epochs == epochs
+    assert spec.estimator(graph, 0)._setting("epochs") == epochs
+    with pytest.raises(InputError, match="no negatives to weigh"):
+        Spec("Cora", method=kind.__name__, hardness="augcl").estimator(graph, 0)
+
+
 # DGI
 
 
@@ -274,8 +289,6 @@ def test_gradients_add_up_under_the_recipe_of_the_authors_alone(graph):
 
 
 def test_gradients_that_add_up_are_those_never_set_to_zero():
-    from augcl.methods.hsan import SummingAdam
-
     one, other = (torch.nn.Parameter(torch.ones(3)) for _ in range(2))
     ours, theirs = SummingAdam([one], lr=0.1), torch.optim.Adam([other], lr=0.1)
     for step in range(5):
@@ -318,8 +331,6 @@ def test_presets_of_hsan_are_what_was_published():
 
 
 def test_every_data_set_with_settings_for_others_has_some_for_hsan():
-    from augcl.methods.node_presets import presets
-
     for name in presets():
         if "/" not in name:
             assert get_preset(name)["clusters"] >= 2

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import math
-import tomllib
 import warnings
 from contextlib import AbstractContextManager
-from functools import cache
-from importlib.resources import files
 from typing import Any
 
 import numpy as np
@@ -18,12 +15,14 @@ from torch.nn.functional import softmax
 from augcl.data.node_graph import NodeGraph
 from augcl.encoders.attribute_structure import AttributeStructureNetwork
 from augcl.errors import InputError, one_of
+from augcl.methods.hsan_presets import get_preset
 from augcl.methods.recipes import get_recipe
 from augcl.ops.gcn import propagate
 from augcl.ops.hard_pairs import LEVELS, hard_pair_contrast, reweigh
 from augcl.training.loop import Metrics
 from augcl.training.method import whole_number
 from augcl.training.node_estimator import NodeBatch, NodeEstimator
+from augcl.training.summing_adam import SummingAdam
 from augcl.training.threads import threads_for
 from augcl.views.nodes import NodeView, NodeViews
 
@@ -245,21 +244,6 @@ class HSAN(NodeEstimator):
         return tensors
 
 
-class SummingAdam(torch.optim.Adam):
-    """Adam whose gradients are never set to zero: each step uses the sum of all so far."""
-
-    def step(self, closure: Any = None) -> Any:
-        """One step; the sums are kept with the running averages, in checkpoints, too."""
-        parameters = [p for group in self.param_groups for p in group["params"]]
-        for p in parameters:
-            if "sum" in self.state[p]:
-                p.grad += self.state[p]["sum"]
-        result = super().step(closure)
-        for p in parameters:
-            self.state[p]["sum"] = p.grad.clone()
-        return result
-
-
 @torch.no_grad()
 def principal_axes(view: NodeView, count: int) -> dict[str, Tensor]:
     """The mean (F,) of the features and their first principal axes (F, count)."""
@@ -285,18 +269,3 @@ def clustered(z: Tensor, count: int, generator: torch.Generator) -> tuple[Tensor
     distance = torch.from_numpy(means.transform(z.cpu().numpy())).to(z.device)
     doubt = softmax(distance.square(), dim=1).amin(1)
     return torch.from_numpy(labels).to(z.device), doubt
-
-
-@cache
-def _presets() -> dict[str, dict[str, Any]]:
-    text = files("augcl.methods").joinpath("hsan_presets.toml").read_text(encoding="utf-8")
-    return tomllib.loads(text)
-
-
-def get_preset(name: str) -> dict[str, Any]:
-    """The settings of one preset.
-
-    >>> get_preset("CiteSeer")["beta"]
-    2.0
-    """
-    return {**_presets()["default"], **_presets()[one_of(name, _presets(), "preset")]}
