@@ -74,7 +74,7 @@ def test_a_wrong_setting_is_found_before_any_work(mutag, changes, message):
 
 def test_labels_that_cannot_be_judged_are_found_before_any_work(mutag):
     few = mutag.select(torch.arange(12))
-    with pytest.raises(InputError, match="add --no-evaluate"):
+    with pytest.raises(InputError, match="--no-evaluate"):
         check(Spec("MUTAG"), few)
     check(Spec("MUTAG"), few, judge=False)
 
