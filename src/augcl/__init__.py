@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from augcl.errors import InputError
     from augcl.evaluation import evaluate
     from augcl.hardness import DCL, HCL, AffinityUncertainty, Oracle, ProGCL
-    from augcl.methods import GCA, GRACE, GraphCL, RawFeatures, load_model
+    from augcl.methods import GCA, GRACE, GraphCL, RawFeatures, Structure2VecClassifier, load_model
     from augcl.objectives import info_nce
 
 __version__ = "0.1.0"
@@ -26,6 +26,7 @@ __all__ = [
     "Oracle",
     "ProGCL",
     "RawFeatures",
+    "Structure2VecClassifier",
     "__version__",
     "evaluate",
     "hardness",
@@ -48,6 +49,7 @@ _HOME = {
     "Oracle": "augcl.hardness",
     "ProGCL": "augcl.hardness",
     "RawFeatures": "augcl.methods",
+    "Structure2VecClassifier": "augcl.methods",
     "evaluate": "augcl.evaluation",
     "info_nce": "augcl.objectives",
     "load": "augcl.data",

@@ -5,5 +5,14 @@ from augcl.methods.grace import GRACE
 from augcl.methods.graphcl import GraphCL
 from augcl.methods.model_file import METHODS, load_model
 from augcl.methods.raw_features import RawFeatures
+from augcl.methods.structure2vec import Structure2VecClassifier
 
-__all__ = ["GCA", "GRACE", "METHODS", "GraphCL", "RawFeatures", "load_model"]
+__all__ = [
+    "GCA",
+    "GRACE",
+    "METHODS",
+    "GraphCL",
+    "RawFeatures",
+    "Structure2VecClassifier",
+    "load_model",
+]

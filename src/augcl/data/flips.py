@@ -1,0 +1,73 @@
+"""Edges added to and taken from graphs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import torch
+from torch import Tensor
+
+from augcl.data.graph import GraphSet
+from augcl.ops.segments import pointer
+
+
+def flip_edges(graphs: GraphSet, pairs: Tensor) -> GraphSet:
+    """Take away the edges among `pairs` that are there, add those that are not.
+
+    Parameters
+    ----------
+    graphs : GraphSet
+        Undirected; attributes of edges are not kept, a new edge has none.
+    pairs : (2, P) int64
+        Different pairs of different nodes of one graph each, in any order and one direction.
+
+    Examples
+    --------
+    >>> path = GraphSet.from_arrays(
+    ...     pairs=torch.tensor([[0, 1], [1, 2]]),
+    ...     graph_of_node=torch.zeros(3, dtype=torch.long),
+    ...     num_graphs=1,
+    ... )
+    >>> flip_edges(path, torch.tensor([[2, 0], [0, 1]])).edge_index.tolist()
+    [[0, 1, 2, 2], [2, 2, 0, 1]]
+    """
+    nodes = graphs.num_nodes
+    flipped = torch.cat([pairs[0] * nodes + pairs[1], pairs[1] * nodes + pairs[0]]).sort().values
+    keys = edge_keys(graphs)
+    place = torch.searchsorted(keys, flipped)
+    there = found_at(keys, flipped, place)
+    kept = torch.ones_like(keys, dtype=torch.bool).index_fill_(0, place[there], False)
+    old, new = keys[kept], flipped[~there]
+    # Both are in order: each new one goes behind the old ones that are smaller.
+    behind = torch.searchsorted(old, new) + torch.arange(len(new), device=new.device)
+    is_old = torch.ones(len(old) + len(new), dtype=torch.bool, device=keys.device)
+    is_old.index_fill_(0, behind, False)
+    merged = keys.new_empty(len(is_old))
+    merged[is_old], merged[behind] = old, new
+    source = merged.div(nodes, rounding_mode="floor")
+    counts = torch.bincount(graphs.graph_of_node[source], minlength=len(graphs))
+    return replace(
+        graphs,
+        edge_index=torch.stack([source, merged - source * nodes]),
+        edge_ptr=pointer(counts),
+        edge_attr=None,
+    )
+
+
+def edge_keys(graphs: GraphSet) -> Tensor:
+    """(E,) one number for each edge entry, source · V + target, in ascending order."""
+    keys = graphs.edge_index[0] * graphs.num_nodes + graphs.edge_index[1]
+    return keys if bool((keys[1:] >= keys[:-1]).all()) else keys.sort().values
+
+
+def is_edge(graphs: GraphSet, pairs: Tensor) -> Tensor:
+    """(P,) whether the pair is joined."""
+    keys, wanted = edge_keys(graphs), pairs[0] * graphs.num_nodes + pairs[1]
+    return found_at(keys, wanted, torch.searchsorted(keys, wanted))
+
+
+def found_at(keys: Tensor, wanted: Tensor, place: Tensor) -> Tensor:
+    """Whether what is wanted stands at its place among the ordered keys."""
+    if not len(keys):
+        return torch.zeros_like(wanted, dtype=torch.bool)
+    return keys[place.clamp_max(len(keys) - 1)] == wanted
