@@ -11,6 +11,7 @@ from collections.abc import Callable
 import torch
 from rich.console import Console
 
+from benchmarks.attacks import attacks
 from benchmarks.evaluation import evaluation
 from benchmarks.hardness import partition, uncertainty
 from benchmarks.measure import NoData, Row, table
@@ -29,6 +30,7 @@ ITEMS: dict[str, Callable[[bool], list[Row]]] = {
     "node-weights": node_weights,
     "node-memory": node_memory,
     "node-evaluation": node_evaluation,
+    "attacks": attacks,
     "growth": growth,
     "memory": memory,
 }

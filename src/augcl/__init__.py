@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from augcl import hardness
+    from augcl.attacks import RLS2V, GradArgmax, RandSampling
     from augcl.data import GraphSet, load
     from augcl.errors import InputError
     from augcl.evaluation import evaluate
@@ -19,12 +20,15 @@ __all__ = [
     "GCA",
     "GRACE",
     "HCL",
+    "RLS2V",
     "AffinityUncertainty",
+    "GradArgmax",
     "GraphCL",
     "GraphSet",
     "InputError",
     "Oracle",
     "ProGCL",
+    "RandSampling",
     "RawFeatures",
     "Structure2VecClassifier",
     "__version__",
@@ -43,11 +47,14 @@ _HOME = {
     "GCA": "augcl.methods",
     "GRACE": "augcl.methods",
     "HCL": "augcl.hardness",
+    "GradArgmax": "augcl.attacks",
     "GraphCL": "augcl.methods",
     "GraphSet": "augcl.data",
     "InputError": "augcl.errors",
     "Oracle": "augcl.hardness",
     "ProGCL": "augcl.hardness",
+    "RLS2V": "augcl.attacks",
+    "RandSampling": "augcl.attacks",
     "RawFeatures": "augcl.methods",
     "Structure2VecClassifier": "augcl.methods",
     "evaluate": "augcl.evaluation",

@@ -95,9 +95,9 @@ class Agent:
             wanted = torch.where(next_ >= 0, worth, wanted)
         board, picked = game.after(choices[:, :t])
         worth = self.network(board, picked, t)[choices[:, t] + board.node_ptr[:-1]]
-        loss = (worth - wanted).square().mean()
+        loss: Tensor = (worth - wanted).square().mean()
         self.optimizer.zero_grad()
-        loss.backward()  # type: ignore[no-untyped-call]
+        loss.backward()
         for parameter in self.network.parameters():  # the heads of other decisions rest
             if parameter.grad is None:
                 parameter.grad = torch.zeros_like(parameter)

@@ -57,9 +57,11 @@ class Attack(BaseEstimator, ABC):  # type: ignore[misc]
         data = as_graphset(graphs)
         labels = self._labels(model, data, y)
         generator = self._generator()
-        found = [data.edge_index.new_empty(2, 0)]
+        if len(data) <= self.batch_size:
+            return flip_edges(data, self._flips(model, data, labels, generator))
+        found = []
         for ids in torch.arange(len(data)).split(self.batch_size):
-            part = data.select(ids)  # nodes of neighbours in the set stay neighbours
+            part = data.select(ids)
             flips = self._flips(model, part, labels[ids.numpy()], generator)
             found.append(flips + data.node_ptr[ids[0]])
         return flip_edges(data, torch.cat(found, 1))

@@ -79,51 +79,74 @@ class GradArgmax(Attack):
                 "Structure2VecClassifier, WeightedEdges, or another attack"
             )
         standing = np.flatnonzero(predicted(model, graphs) == labels)
+        if not len(standing):
+            return graphs.edge_index.new_empty(2, 0)
+        part, labels = graphs.select(standing), labels[standing]
         targets = target_classes(_numbers(model, labels), len(model.classes_), self._authors)
-        flips = [graphs.edge_index.new_empty(2, 0)]
-        for target in targets.T:
-            tried = standing[target[standing] >= 0]
-            if not len(tried):
-                continue
-            part = graphs.select(tried)
-            found, fallen = self._towards(
-                model, part, labels[tried], torch.from_numpy(target[tried]).to(graphs.device)
-            )
-            fallen_graph = fallen[part.graph_of_node[found[0]].cpu().numpy()]
-            kept = found[:, torch.from_numpy(fallen_graph).to(graphs.device)]
-            starts = graphs.node_ptr[torch.from_numpy(tried).to(graphs.device)]
-            shift = (starts - part.node_ptr[:-1])[part.graph_of_node[kept[0]]]
-            flips.append(kept + shift)
-            standing = np.setdiff1d(standing, tried[fallen])
-        return torch.cat(flips, 1)
+        flips = self._on_standing(model, part, labels, torch.from_numpy(targets).to(graphs.device))
+        starts = graphs.node_ptr[torch.from_numpy(standing).to(graphs.device)]
+        return flips + (starts - part.node_ptr[:-1])[part.graph_of_node[flips[0]]]
+
+    def _on_standing(
+        self, model: Any, graphs: GraphSet, labels: NDArray[Any], targets: Tensor
+    ) -> Tensor:
+        """The changes that mislead; all graphs are classified rightly before them."""
+        found = self._rules.candidates(graphs, graphs.edge_index[:, :0])
+        gradients = self._gradients(model, graphs, found, targets)
+        fallen = torch.zeros(len(graphs), dtype=torch.bool, device=graphs.device)
+        kept = [graphs.edge_index[:, :0]]
+        for target, slopes in zip(targets, gradients, strict=True):
+            tried = (target >= 0) & ~fallen
+            flips, fell = self._towards(model, graphs, labels, target, tried, found, slopes)
+            kept.append(flips[:, fell[graphs.graph_of_node[flips[0]]]])
+            fallen |= fell
+        return torch.cat(kept, 1)
 
     def _towards(
-        self, model: Any, graphs: GraphSet, labels: NDArray[Any], target: Tensor
-    ) -> tuple[Tensor, NDArray[np.bool_]]:
-        """The changes of each graph towards its target class, and which graphs fell to them."""
-        flips = graphs.edge_index.new_empty(2, 0)
-        fallen = np.zeros(len(graphs), dtype=bool)
-        for _ in range(self.budget):
-            found = self._rules.candidates(graphs, flips)
-            score = self._score(found, self._gradients(model, graphs, found, target))
-            graph = graphs.graph_of_node[found.pairs[0]]
-            best = least_of_each(score, graph, len(graphs))
-            best = best[(best >= 0) & torch.from_numpy(~fallen).to(best.device)]
-            best = best[score[best] <= 0]
-            if self.changes == "add":
-                best = best[~found.joined[best]]
-            if not len(best):
+        self,
+        model: Any,
+        graphs: GraphSet,
+        labels: NDArray[Any],
+        target: Tensor,
+        active: Tensor,
+        found: Candidates,
+        slopes: Tensor,
+    ) -> tuple[Tensor, Tensor]:
+        """The changes of the active graphs towards their targets, and which of them fell."""
+        flips = graphs.edge_index[:, :0]
+        fell = torch.zeros_like(active)
+        for step in range(self.budget):
+            if step:
+                found = self._rules.candidates(graphs, flips)
+                (slopes,) = self._gradients(model, graphs, found, target[None])
+            new = self._steepest(graphs, active & ~fell, found, slopes)
+            if not new.shape[1]:
                 break
-            new = found.pairs[:, best]
             flips, graphs = torch.cat([flips, new], 1), flip_edges(graphs, new)
-            fallen |= predicted(model, graphs) != labels
-        return flips, fallen
+            changed = graphs.graph_of_node[new[0]].unique()
+            wrong = predicted(model, graphs.select(changed)) != labels[changed.cpu().numpy()]
+            fell[changed] = torch.from_numpy(wrong).to(fell.device)
+        return flips, fell
 
-    def _gradients(self, model: Any, graphs: GraphSet, found: Candidates, target: Tensor) -> Tensor:
-        """(2, P) by the weights of both directions of each pair."""
+    def _steepest(
+        self, graphs: GraphSet, active: Tensor, found: Candidates, slopes: Tensor
+    ) -> Tensor:
+        """(2, P) the pair of each active graph whose change promises most, if any does."""
+        score = self._score(found, slopes)
+        score = score.where(found.legal & (score <= 0), torch.inf)
+        best = least_of_each(score, graphs.graph_of_node[found.pairs[0]], len(graphs))
+        best = best[(best >= 0) & active]
+        if self.changes == "add":
+            best = best[~found.joined[best]]
+        return found.pairs[:, best]
+
+    def _gradients(
+        self, model: Any, graphs: GraphSet, found: Candidates, targets: Tensor
+    ) -> list[Tensor]:
+        """For each row of targets (2, P): by the weights of both directions of each pair."""
         if isinstance(model, HasEdgeFactors):
-            return found.gradients(*model.edge_factors(graphs, target))
-        return model.edge_gradients(graphs, found.pairs, target)  # type: ignore[no-any-return]
+            return [found.gradients(*f) for f in model.edge_factors(graphs, targets)]
+        return [model.edge_gradients(graphs, found.pairs, target) for target in targets]
 
     def _score(self, found: Candidates, gradients: Tensor) -> Tensor:
         """(P,) how the loss of the target class changes, to first order."""
@@ -134,16 +157,18 @@ class GradArgmax(Attack):
 
 
 def target_classes(number: NDArray[np.int64], classes: int, authors: bool) -> NDArray[np.int64]:
-    """(G, C) the classes that each graph is pushed to, in turn; −1 for none.
+    """(R, G) the classes that each graph is pushed to, one after the other; −1 for none.
 
-    >>> target_classes(np.array([0, 1, 2]), 3, authors=False).tolist()
-    [[-1, 1, 2], [0, -1, 2], [0, 1, -1]]
-    >>> target_classes(np.array([0, 1, 2]), 3, authors=True).tolist()
-    [[0, -1, 2], [0, 1, -1], [0, 1, 2]]
+    >>> target_classes(np.array([0, 1, 2]), 3, authors=False).T.tolist()
+    [[1, 2], [0, 2], [0, 1]]
+    >>> target_classes(np.array([0, 1, 2]), 3, authors=True).T.tolist()
+    [[0, 2, -1], [0, 1, -1], [0, 1, 2]]
     """
-    every = np.tile(np.arange(classes), (len(number), 1))
-    left_out = number[:, None] + (1 if authors else 0)
-    return np.where(every == left_out, -1, every)
+    every = np.arange(classes)[:, None]
+    left_out = every == number + (1 if authors else 0)
+    order = np.argsort(left_out, axis=0, kind="stable")
+    found = np.where(np.sort(left_out, axis=0), -1, order)
+    return found[(found >= 0).any(axis=1)]
 
 
 def _numbers(model: Any, labels: NDArray[Any]) -> NDArray[np.int64]:

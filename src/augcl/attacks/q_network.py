@@ -56,6 +56,7 @@ class QNetwork(nn.Module):
         nodes = self.encoder(torch.cat(parts, 1), graphs.adjacency)
         whole = segment_sum(nodes, graphs.node_ptr)
         hidden = self.hidden[decision]
+        assert isinstance(hidden, nn.Linear)
         # U [μ_a ; g] = U₁ μ_a + U₂ g, the second once a graph.
         of_node, of_graph = hidden.weight.chunk(2, dim=1)
         shared = linear(whole, of_graph, hidden.bias)

@@ -19,6 +19,7 @@ from augcl.attacks.q_network import QNetwork
 from augcl.attacks.semantics import Semantics
 from augcl.attacks.victim import predicted
 from augcl.data import GraphSet, as_graphset
+from augcl.data.flips import flip_edges
 from augcl.errors import InputError
 from augcl.training.checkpoint import Snapshot, load_module, prefixed
 from augcl.training.loop import same_settings
@@ -151,7 +152,7 @@ class RLS2V(Attack):
         start, end = self._epsilon
         falling = self.updates * self.epsilon_share
         done = min(1.0, update / falling) if falling else 1.0
-        return start + (end - start) * done
+        return start * (1 - done) + end * done
 
     def fit(
         self,
@@ -245,9 +246,19 @@ class RLS2V(Attack):
     def _accuracy(
         self, model: Any, network: QNetwork, graphs: GraphSet, labels: NDArray[Any]
     ) -> float:
-        choices = Game(graphs, self._rules).play(network, 2 * self.budget)
-        after, _ = Game(graphs, self._rules).after(choices)
-        return float(np.mean(predicted(model, after) == labels))
+        attacked = flip_edges(graphs, self._greedy(model, network, graphs, labels))
+        return float(np.mean(predicted(model, attacked) == labels))
+
+    def _greedy(
+        self, model: Any, network: QNetwork, graphs: GraphSet, labels: NDArray[Any]
+    ) -> Tensor:
+        """(2, P) the pairs that the agent would change, of graphs that are classified rightly."""
+        game = Game(graphs, self._rules)
+        flips = game.flips(game.play(network, 2 * self.budget))
+        if self._authors:
+            return flips
+        standing = torch.from_numpy(predicted(model, graphs) == labels).to(graphs.device)
+        return flips[:, standing[graphs.graph_of_node[flips[0]]]]
 
     def perturb(self, model: Any, graphs: Any, y: Any = None) -> GraphSet:
         """The graphs with at most `budget` edges changed in each; see `Attack.perturb`."""
@@ -264,12 +275,7 @@ class RLS2V(Attack):
                 f"{graphs.name} has {graphs.num_features} node features, the agent learned on "
                 f"{self.n_features_in_}: give graphs with the same node features"
             )
-        game = Game(graphs, self._rules)
-        flips = game.flips(game.play(self.network_, 2 * self.budget))
-        if self._authors:
-            return flips
-        standing = torch.from_numpy(predicted(model, graphs) == labels).to(graphs.device)
-        return flips[:, standing[graphs.graph_of_node[flips[0]]]]
+        return self._greedy(model, self.network_, graphs, labels)
 
     def _network(self, generator: torch.Generator) -> QNetwork:
         return QNetwork(

@@ -17,31 +17,31 @@ CHANGES = ("add", "delete", "both")
 
 @dataclass(frozen=True)
 class Candidates:
-    """P changes that are allowed.
+    """P pairs of nodes, and which of them may be changed.
 
     Parameters
     ----------
     pairs : (2, P)
-        i < j.
+        i < j: first all pairs of `blocks`, if there are such, then edges.
+    legal : (P,) bool
     joined : (P,) bool
         The pair is an edge already.
     blocks : Blocks, optional
-        Where all pairs within groups come from; the first of the candidates are …
-    chosen : (Q,)
-        … these of its pairs.
     """
 
     pairs: Tensor
+    legal: Tensor
     joined: Tensor
     blocks: Blocks | None
-    chosen: Tensor
 
     def gradients(self, receiver: Tensor, sender: Tensor) -> Tensor:
         """(2, P) gradients by the weights of i ← j and j ← i, from factors (V, D) of them."""
-        dense = self.pairs.new_empty(2, 0, dtype=receiver.dtype)
+        dense = receiver.new_empty(2, 0)
         if self.blocks is not None:
-            dense = self.blocks.products(receiver, sender)[:, self.chosen]
+            dense = self.blocks.products(receiver, sender)
         i, j = self.pairs[:, dense.shape[1] :]
+        if not len(i):
+            return dense
         listed = torch.stack([(receiver[a] * sender[b]).sum(1) for a, b in ((i, j), (j, i))])
         return torch.cat([dense, listed], 1)
 
@@ -64,22 +64,38 @@ class Rules:
 
     def candidates(self, graphs: GraphSet, touched: Tensor) -> Candidates:
         """All changes allowed now, but of no pair that was `touched` before."""
-        pairs = [graphs.edge_index.new_empty(2, 0)]
-        blocks, within = None, 0
-        group = self.semantics.groups(graphs)
+        source, target = graphs.edge_index
+        edges = graphs.edge_index[:, source < target]
+        pairs, legal, joined = [edges[:, :0]], [], []
+        blocks = None
         if self.changes != "delete":
-            blocks = Blocks(group)
-            within = blocks.pairs.shape[1]
+            blocks = Blocks(self.semantics.groups(graphs))
             pairs.append(blocks.pairs)
+            taken = torch.zeros_like(blocks.pairs[0], dtype=torch.bool)
+            within = edges[:, blocks.group[edges[0]] == blocks.group[edges[1]]]
+            taken[blocks.places(within)] = True
+            joined.append(taken)
+            legal.append(self._addable(graphs, blocks.pairs, taken))
         if self.changes != "add":
-            pairs.append(graphs.edge_index[:, graphs.edge_index[0] < graphs.edge_index[1]])
-        every = torch.cat(pairs, 1)
-        joined = is_edge(graphs, every)
-        legal = self._legal(graphs, every, joined, group, touched)
-        if blocks is not None and self.changes == "both":
-            legal[:within] &= ~joined[:within]  # an edge stands once, among those to delete
-        chosen = legal.nonzero().squeeze(1)
-        return Candidates(every[:, chosen], joined[chosen], blocks, chosen[chosen < within])
+            pairs.append(edges)
+            joined.append(torch.ones_like(edges[0], dtype=torch.bool))
+            legal.append(self.semantics.may_delete(graphs, edges))
+        every, allowed = torch.cat(pairs, 1), torch.cat(legal)
+        if touched.shape[1]:
+            allowed = allowed & ~_among(every, touched, graphs)
+        return Candidates(every, allowed, torch.cat(joined), blocks)
+
+    def legal(self, graphs: GraphSet, pairs: Tensor, group: Tensor) -> Tensor:
+        """(P,) whether each of some pairs i < j may be changed; `group` as the semantics say."""
+        joined = is_edge(graphs, pairs)
+        legal = torch.zeros_like(joined)
+        if self.changes != "delete":
+            near = (group[pairs[0]] == group[pairs[1]]).nonzero().squeeze(1)
+            legal[near] = self._addable(graphs, pairs[:, near], joined[near])
+        if self.changes != "add":
+            there = joined.nonzero().squeeze(1)
+            legal[there] = self.semantics.may_delete(graphs, pairs[:, there])
+        return legal
 
     def partners(self, graphs: GraphSet, first: Tensor, touched: Tensor) -> Tensor:
         """(V,) bool: may the node be joined to, or parted from, the node `first[g]` of its graph?
@@ -88,30 +104,21 @@ class Rules:
         """
         mine = first[graphs.graph_of_node]
         nodes = torch.arange(graphs.num_nodes, device=graphs.device)
-        open_ = ((mine >= 0) & (mine != nodes)).nonzero().squeeze(1)
-        pairs = torch.stack([mine[open_], nodes[open_]]).sort(0).values
-        joined = is_edge(graphs, pairs)
-        group = self.semantics.groups(graphs)
-        legal = self._legal(graphs, pairs, joined, group, touched)
-        out = torch.zeros_like(nodes, dtype=torch.bool)
-        out[open_] = legal
-        return out
-
-    def _legal(
-        self, graphs: GraphSet, pairs: Tensor, joined: Tensor, group: Tensor, touched: Tensor
-    ) -> Tensor:
-        legal = torch.zeros_like(joined)
-        if self.changes != "delete":
-            near = (group[pairs[0]] == group[pairs[1]]) & (self.idle | ~joined)
-            asked = near.nonzero().squeeze(1)
-            legal[asked] = self.semantics.may_add(graphs, pairs[:, asked])
-        if self.changes != "add":
-            asked = joined.nonzero().squeeze(1)
-            if len(asked):
-                legal[asked] = self.semantics.may_delete(graphs, pairs[:, asked])
+        others = ((mine >= 0) & (mine != nodes)).nonzero().squeeze(1)
+        pairs = torch.stack([mine[others], nodes[others]]).sort(0).values
+        legal = self.legal(graphs, pairs, self.semantics.groups(graphs))
         if touched.shape[1]:
-            legal &= ~torch.isin(_key(pairs, graphs), _key(touched, graphs))
-        return legal
+            legal = legal & ~_among(pairs, touched, graphs)
+        return torch.zeros_like(nodes, dtype=torch.bool).index_copy_(0, others, legal)
+
+    def _addable(self, graphs: GraphSet, pairs: Tensor, joined: Tensor) -> Tensor:
+        free = torch.ones_like(joined) if self.idle else ~joined
+        allowed = self.semantics.may_add(graphs, pairs)
+        return free if allowed is None else free & allowed
+
+
+def _among(pairs: Tensor, touched: Tensor, graphs: GraphSet) -> Tensor:
+    return torch.isin(_key(pairs, graphs), _key(touched, graphs))
 
 
 def _key(pairs: Tensor, graphs: GraphSet) -> Tensor:

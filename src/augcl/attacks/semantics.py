@@ -24,9 +24,9 @@ class Semantics:
         """
         return graphs.graph_of_node
 
-    def may_add(self, graphs: GraphSet, pairs: Tensor) -> Tensor:
-        """(P,) bool for (2, P) pairs i < j of one group that are not joined."""
-        return torch.ones_like(pairs[0], dtype=torch.bool)
+    def may_add(self, graphs: GraphSet, pairs: Tensor) -> Tensor | None:
+        """(P,) bool for (2, P) pairs i < j of one group, joined or not; None means all."""
+        return None
 
     def may_delete(self, graphs: GraphSet, pairs: Tensor) -> Tensor:
         """(P,) bool for (2, P) edges i < j of the graphs."""

@@ -23,8 +23,8 @@ class HasEdgeFactors(Protocol):
 
     def predict(self, graphs: Any) -> Any: ...
 
-    def edge_factors(self, graphs: GraphSet, targets: Tensor) -> EdgeFactors:
-        """Of Σ_g −log P(class number targets[g])."""
+    def edge_factors(self, graphs: GraphSet, targets: Tensor) -> list[EdgeFactors]:
+        """For each row r of targets (R, G), of Σ_g −log P(class number targets[r, g]); −1: none."""
         ...
 
 
@@ -37,7 +37,10 @@ class HasEdgeGradients(Protocol):
     def predict(self, graphs: Any) -> Any: ...
 
     def edge_gradients(self, graphs: GraphSet, pairs: Tensor, targets: Tensor) -> Tensor:
-        """(2, P) for (2, P) pairs (i, j): by the weight of j → i and of i → j."""
+        """(2, P) for (2, P) pairs (i, j): by the weight of j → i and of i → j.
+
+        Of Σ_g −log P(class number targets[g]), where that is not −1.
+        """
         ...
 
 
@@ -95,6 +98,6 @@ class WeightedEdges:
         with torch.enable_grad():
             weight = torch.cat([there, more])
             logits = self.module(graphs.x, edges, weight, graphs.graph_of_node)
-            loss = nll_loss(logits.log_softmax(1), targets, reduction="sum")
+            loss = nll_loss(logits.log_softmax(1), targets, reduction="sum", ignore_index=-1)
             (slopes,) = torch.autograd.grad(loss, more)
         return slopes.view(2, -1)

@@ -38,18 +38,22 @@ def flip_edges(graphs: GraphSet, pairs: Tensor) -> GraphSet:
     there = found_at(keys, flipped, place)
     kept = torch.ones_like(keys, dtype=torch.bool).index_fill_(0, place[there], False)
     old, new = keys[kept], flipped[~there]
-    # Both are in order: each new one goes behind the old ones that are smaller.
-    behind = torch.searchsorted(old, new) + torch.arange(len(new), device=new.device)
-    is_old = torch.ones(len(old) + len(new), dtype=torch.bool, device=keys.device)
-    is_old.index_fill_(0, behind, False)
-    merged = keys.new_empty(len(is_old))
-    merged[is_old], merged[behind] = old, new
+    # Both are in order: each new one goes behind the old ones that are smaller and stay.
+    gone_before = there.cumsum(0)[~there]
+    behind = place[~there] - gone_before + torch.arange(len(new), device=new.device)
+    is_new = torch.zeros(len(old) + len(new), dtype=torch.bool, device=keys.device)
+    is_new.index_fill_(0, behind, True)
+    merged = keys.new_empty(len(is_new))
+    merged.masked_scatter_(~is_new, old).masked_scatter_(is_new, new)
     source = merged.div(nodes, rounding_mode="floor")
-    counts = torch.bincount(graphs.graph_of_node[source], minlength=len(graphs))
+    graph = graphs.graph_of_node
+    more = torch.bincount(graph[new.div(nodes, rounding_mode="floor")], minlength=len(graphs))
+    gone = flipped[there].div(nodes, rounding_mode="floor")
+    less = torch.bincount(graph[gone], minlength=len(graphs))
     return replace(
         graphs,
         edge_index=torch.stack([source, merged - source * nodes]),
-        edge_ptr=pointer(counts),
+        edge_ptr=pointer(graphs.edge_ptr.diff() + more - less),
         edge_attr=None,
     )
 

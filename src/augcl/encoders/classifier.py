@@ -62,15 +62,24 @@ class GraphClassifier(nn.Module):
         """(G, C) logits."""
         return self.head(self.embed(graphs))  # type: ignore[no-any-return]
 
-    def edge_factors(self, graphs: GraphSet, targets: Tensor) -> EdgeFactors:
-        """Of the sum over graphs g of −log P(class targets[g]): one backward for all of them.
+    def edge_factors(self, graphs: GraphSet, targets: Tensor) -> list[EdgeFactors]:
+        """Of the R losses Σ_g −log P(class targets[r, g]); one forward, and R times one backward.
 
-        Round k takes in the neighbour sums a = A μ, so the gradient by A is Σ_k (∂L/∂a_k) μ_{k−1}ᵀ.
+        A graph whose target is −1 counts nothing. Round k takes in the neighbour sums a = A μ, so
+        the gradient by A is Σ_k (∂L/∂a_k) μ_{k−1}ᵀ.
         """
         with torch.enable_grad():
             x = graphs.x.detach().requires_grad_()  # also where the weights are frozen
             trace = self.encoder.trace(x, graphs.adjacency)
             pooled = segment_sum(trace.values[-1], graphs.node_ptr)
-            loss = nll_loss(self.head(pooled).log_softmax(1), targets, reduction="sum")
-            slopes = torch.autograd.grad(loss, trace.sums)
-        return EdgeFactors(torch.cat(slopes, 1), torch.cat(trace.values[:-1], 1).detach())
+            log_p = self.head(pooled).log_softmax(1)
+            slopes = [
+                torch.autograd.grad(
+                    nll_loss(log_p, target, reduction="sum", ignore_index=-1),
+                    trace.sums,
+                    retain_graph=True,
+                )
+                for target in targets
+            ]
+        sender = torch.cat(trace.values[:-1], 1).detach()
+        return [EdgeFactors(torch.cat(slope, 1), sender) for slope in slopes]

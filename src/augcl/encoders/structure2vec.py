@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import linear, relu
+from torch.nn.functional import relu
 
 from augcl.encoders.heads import glorot_linear
 from augcl.errors import InputError
@@ -74,5 +74,5 @@ class Structure2Vec(nn.Module):
         own = messages + self.shared.bias
         for _ in range(self.depth):
             sums.append(edges.sum_neighbours(values[-1]))
-            values.append(relu(linear(sums[-1], self.shared.weight) + own))
+            values.append(torch.addmm(own, sums[-1], self.shared.weight.t()).relu_())
         return Trace(values, sums)

@@ -191,7 +191,7 @@ class Structure2VecClassifier(GraphClassifierEstimator):
         super()._load_learned(tensors)
         self.hardness_.load_state(Snapshot(tensors, {}).part("hardness"))
 
-    def edge_factors(self, graphs: GraphSet, targets: Tensor) -> EdgeFactors:
-        """The gradient of −log P(class number targets[g]) for every pair of nodes of graph g."""
-        factors: EdgeFactors = self.network_.edge_factors(graphs, targets)
+    def edge_factors(self, graphs: GraphSet, targets: Tensor) -> list[EdgeFactors]:
+        """The gradients of −log P(class number targets[r, g]) for every pair of nodes."""
+        factors: list[EdgeFactors] = self.network_.edge_factors(graphs, targets)
         return factors
