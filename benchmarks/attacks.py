@@ -19,7 +19,7 @@ def attacks(full: bool) -> list[Row]:
     victim = Structure2VecClassifier(epochs=3, progress=False)
     victim.fit(train.select(range(0, len(train), 10)))
     single, rng = _one_by_one(test), np.random.default_rng(0)
-    repeats = 5 if full else 3
+    repeats = 9 if full else 5
 
     def random_one_by_one() -> list[nx.Graph]:
         return [textbook.random_edge(graph, rng) for graph in single]

@@ -145,7 +145,7 @@ class GradArgmax(Attack):
     ) -> list[Tensor]:
         """For each row of targets (2, P): by the weights of both directions of each pair."""
         if isinstance(model, HasEdgeFactors):
-            return [found.gradients(*f) for f in model.edge_factors(graphs, targets)]
+            return [found.gradients(f) for f in model.edge_factors(graphs, targets)]
         return [model.edge_gradients(graphs, found.pairs, target) for target in targets]
 
     def _score(self, found: Candidates, gradients: Tensor) -> Tensor:

@@ -10,6 +10,7 @@ from torch import Tensor
 from augcl.attacks.semantics import Semantics
 from augcl.data.flips import is_edge
 from augcl.data.graph import GraphSet
+from augcl.encoders.classifier import EdgeFactors
 from augcl.ops.blocks import Blocks
 
 CHANGES = ("add", "delete", "both")
@@ -34,16 +35,17 @@ class Candidates:
     joined: Tensor
     blocks: Blocks | None
 
-    def gradients(self, receiver: Tensor, sender: Tensor) -> Tensor:
-        """(2, P) gradients by the weights of i ← j and j ← i, from factors (V, D) of them."""
-        dense = receiver.new_empty(2, 0)
+    def gradients(self, factors: EdgeFactors) -> Tensor:
+        """(2, P) gradients by the weights of i ← j and j ← i."""
+        dense = factors.receiver[0].new_empty(2, 0)
         if self.blocks is not None:
-            dense = self.blocks.products(receiver, sender)
+            dense = self.blocks.products(*factors)
         i, j = self.pairs[:, dense.shape[1] :]
         if not len(i):
             return dense
-        listed = torch.stack([(receiver[a] * sender[b]).sum(1) for a, b in ((i, j), (j, i))])
-        return torch.cat([dense, listed], 1)
+        steps = list(zip(*factors, strict=True))
+        ways = [sum((r[a] * s[b]).sum(1) for r, s in steps) for a, b in ((i, j), (j, i))]
+        return torch.cat([dense, torch.stack(ways)], 1)  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import torch
@@ -15,13 +16,13 @@ from augcl.ops.segments import segment_sum
 
 
 class EdgeFactors(NamedTuple):
-    """Two (V, D) matrices whose product is a gradient for edges.
+    """Pairs of (V, D) matrices, one for each step of propagation: a gradient for edges.
 
-    The derivative of the loss by the weight of the edge u → v is ⟨receiver_v, sender_u⟩.
+    The derivative of the loss by the weight of the edge u → v is Σ_k ⟨receiver_kv, sender_ku⟩.
     """
 
-    receiver: Tensor
-    sender: Tensor
+    receiver: Sequence[Tensor]
+    sender: Sequence[Tensor]
 
 
 class GraphClassifier(nn.Module):
@@ -81,5 +82,5 @@ class GraphClassifier(nn.Module):
                 )
                 for target in targets
             ]
-        sender = torch.cat(trace.values[:-1], 1).detach()
-        return [EdgeFactors(torch.cat(slope, 1), sender) for slope in slopes]
+        senders = [value.detach() for value in trace.values[:-1]]
+        return [EdgeFactors(slope, senders) for slope in slopes]

@@ -23,6 +23,9 @@ from augcl.training.checkpoint import Snapshot, prefixed
 from augcl.training.estimator import GraphEstimator
 from augcl.training.loop import Metrics
 
+AT_ONCE = 2048
+"""Graphs that are classified together."""
+
 
 class GraphClassifierEstimator(ClassifierMixin, GraphEstimator):  # type: ignore[misc]
     """Trains on labels and keeps the epoch with the least loss on graphs held out.
@@ -154,7 +157,10 @@ class GraphClassifierEstimator(ClassifierMixin, GraphEstimator):  # type: ignore
         data = self._read(graphs)
         device = next(self.network_.parameters()).device
         with torch.no_grad():
-            parts = torch.arange(len(data)).split(2048)
+            if len(data) <= AT_ONCE:
+                logits: Tensor = self.network_(data.to(device))
+                return logits
+            parts = torch.arange(len(data)).split(AT_ONCE)
             return torch.cat([self.network_(data.select(p).to(device)) for p in parts])
 
     def predict_proba(self, graphs: Any) -> NDArray[np.float32]:
