@@ -16,7 +16,7 @@ from benchmarks.textbook import attacks as textbook
 def attacks(full: bool) -> list[Row]:
     """1,500 graphs of 15 to 20 nodes; a victim of depth 2, briefly trained."""
     train, test = component_sets("15-20", per_class=5000)
-    victim = Structure2VecClassifier(epochs=3, progress=False)
+    victim = Structure2VecClassifier(epochs=20, progress=False)
     victim.fit(train.select(range(0, len(train), 10)))
     single, rng = _one_by_one(test), np.random.default_rng(0)
     repeats = 9 if full else 5

@@ -20,6 +20,9 @@ from augcl.data.flips import flip_edges
 from augcl.errors import InputError, one_of
 from augcl.training.method import whole_number
 
+PAIRS_AT_ONCE = 1 << 20
+"""Ordered pairs of nodes of the graphs that are attacked together: decides memory."""
+
 
 class Attack(BaseEstimator, ABC):  # type: ignore[misc]
     """Changes few edges of each graph so that a classifier errs, and the meaning stays.
@@ -31,7 +34,6 @@ class Attack(BaseEstimator, ABC):  # type: ignore[misc]
     changes: str
     semantics: Semantics | None
     recipe: str
-    batch_size: int
     random_state: int | None
 
     @abstractmethod
@@ -57,18 +59,17 @@ class Attack(BaseEstimator, ABC):  # type: ignore[misc]
         data = as_graphset(graphs)
         labels = self._labels(model, data, y)
         generator = self._generator()
-        if len(data) <= self.batch_size:
+        parts = _batches(data)
+        if len(parts) == 1:
             return flip_edges(data, self._flips(model, data, labels, generator))
         found = []
-        for ids in torch.arange(len(data)).split(self.batch_size):
-            part = data.select(ids)
-            flips = self._flips(model, part, labels[ids.numpy()], generator)
+        for ids in parts:
+            flips = self._flips(model, data.select(ids), labels[ids.numpy()], generator)
             found.append(flips + data.node_ptr[ids[0]])
         return flip_edges(data, torch.cat(found, 1))
 
     def _check(self) -> None:
         whole_number("budget", self.budget, least=1)
-        whole_number("batch_size", self.batch_size, least=1)
         one_of(self.changes, CHANGES, "kind of changes")
         one_of(self.recipe, ("default", "authors"), "recipe")
         if self._authors and self.changes != "add":
@@ -95,6 +96,14 @@ class Attack(BaseEstimator, ABC):  # type: ignore[misc]
         else:
             generator.manual_seed(int(self.random_state))
         return generator
+
+
+def _batches(graphs: GraphSet) -> list[Tensor]:
+    """Neighbouring graphs whose pairs of nodes fit in memory together."""
+    pairs = graphs.node_ptr.diff().cpu().square().cumsum(0)
+    batch = pairs.div(PAIRS_AT_ONCE, rounding_mode="floor")
+    sizes = batch.unique_consecutive(return_counts=True)[1]
+    return list(torch.arange(len(graphs)).split(sizes.tolist()))
 
 
 def accuracy_under(attack: Attack, model: Any, graphs: GraphSet, y: Any = None) -> float:

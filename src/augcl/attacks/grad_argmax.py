@@ -37,8 +37,6 @@ class GradArgmax(Attack):
         "authors": targets are compared with labels counted from 1, so that the true class is
         tried and a wrong one may be left out; the gradient of one direction of an edge counts
         alone; pairs that are joined already are candidates too.
-    batch_size : int
-        Graphs at a time; decides memory only.
     random_state : int or None
         Not used: nothing is drawn.
 
@@ -60,14 +58,12 @@ class GradArgmax(Attack):
         changes: str = "add",
         semantics: Semantics | None = None,
         recipe: str = "default",
-        batch_size: int = 500,
         random_state: int | None = 0,
     ) -> None:
         self.budget = budget
         self.changes = changes
         self.semantics = semantics
         self.recipe = recipe
-        self.batch_size = batch_size
         self.random_state = random_state
 
     def _flips(

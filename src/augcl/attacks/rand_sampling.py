@@ -32,8 +32,6 @@ class RandSampling(Attack):
         What must not change; the number of components if None.
     recipe : {"default", "authors"}
         "authors": pairs that are joined already are drawn too, which changes nothing.
-    batch_size : int
-        Graphs at a time; decides memory only.
     random_state : int or None
 
     Examples
@@ -52,14 +50,12 @@ class RandSampling(Attack):
         changes: str = "add",
         semantics: Semantics | None = None,
         recipe: str = "default",
-        batch_size: int = 5000,
         random_state: int | None = 0,
     ) -> None:
         self.budget = budget
         self.changes = changes
         self.semantics = semantics
         self.recipe = recipe
-        self.batch_size = batch_size
         self.random_state = random_state
 
     def _labels(self, model: Any, graphs: GraphSet, y: Any) -> NDArray[Any]:

@@ -130,7 +130,14 @@ class RLS2V(Attack):
 
     def _check(self) -> None:
         super()._check()
-        for name in ("updates", "burn_in", "replay", "evaluate_every", "copy_every"):
+        for name in (
+            "updates",
+            "burn_in",
+            "replay",
+            "evaluate_every",
+            "copy_every",
+            "batch_size",
+        ):
             whole_number(name, getattr(self, name), least=1)
         if not 0 <= self.validation < 1:
             raise InputError(f"validation is {self.validation!r}: give a share from 0 to below 1")

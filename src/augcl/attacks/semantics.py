@@ -5,7 +5,6 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from augcl.data.flips import edge_keys
 from augcl.data.graph import GraphSet
 from augcl.ops.components import bridges, component_of_node
 
@@ -56,7 +55,7 @@ class SameComponents(Semantics):
         source, target = graphs.edge_index
         edges = graphs.edge_index[:, source < target]
         breaks = edges[:, bridges(edges, graphs.num_nodes)]
-        keys = edge_keys(graphs)
+        keys = graphs.edge_keys
         broken = torch.zeros_like(keys, dtype=torch.bool)
         nodes = graphs.num_nodes
         broken[torch.searchsorted(keys, breaks[0] * nodes + breaks[1])] = True

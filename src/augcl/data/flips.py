@@ -33,7 +33,7 @@ def flip_edges(graphs: GraphSet, pairs: Tensor) -> GraphSet:
     """
     nodes = graphs.num_nodes
     flipped = torch.cat([pairs[0] * nodes + pairs[1], pairs[1] * nodes + pairs[0]]).sort().values
-    keys = edge_keys(graphs)
+    keys = graphs.edge_keys
     place = torch.searchsorted(keys, flipped)
     there = found_at(keys, flipped, place)
     kept = torch.ones_like(keys, dtype=torch.bool).index_fill_(0, place[there], False)
@@ -58,15 +58,9 @@ def flip_edges(graphs: GraphSet, pairs: Tensor) -> GraphSet:
     )
 
 
-def edge_keys(graphs: GraphSet) -> Tensor:
-    """(E,) one number for each edge entry, source · V + target, in ascending order."""
-    keys = graphs.edge_index[0] * graphs.num_nodes + graphs.edge_index[1]
-    return keys if bool((keys[1:] >= keys[:-1]).all()) else keys.sort().values
-
-
 def is_edge(graphs: GraphSet, pairs: Tensor) -> Tensor:
     """(P,) whether the pair is joined."""
-    keys, wanted = edge_keys(graphs), pairs[0] * graphs.num_nodes + pairs[1]
+    keys, wanted = graphs.edge_keys, pairs[0] * graphs.num_nodes + pairs[1]
     return found_at(keys, wanted, torch.searchsorted(keys, wanted))
 
 
