@@ -1,11 +1,11 @@
-"""The corrected resampled t-test, against a computation by hand."""
+"""The corrected resampled t-test by hand, and the interval of a share against scipy."""
 
 import numpy as np
 import pytest
 from scipy import stats
 
 from augcl.errors import InputError
-from augcl.evaluation import paired_difference
+from augcl.evaluation import paired_difference, wilson_interval
 
 
 def test_hand_computation():
@@ -56,3 +56,18 @@ def test_constant_differences_have_an_answer():
 def test_mistakes_are_told(a, b, message):
     with pytest.raises(InputError, match=message):
         paired_difference(a, b)
+
+
+@pytest.mark.parametrize(("right", "of"), [(0, 10), (3, 10), (10, 10), (1200, 1500), (1, 1)])
+def test_wilsons_interval_is_scipys(right, of):
+    expected = stats.binomtest(right, of).proportion_ci(method="wilson")
+    assert wilson_interval(right, of) == pytest.approx((expected.low, expected.high), abs=1e-9)
+    wider = wilson_interval(right, of, confidence=0.99)
+    assert wider[0] <= expected.low + 1e-12
+    assert wider[1] >= expected.high - 1e-12
+
+
+@pytest.mark.parametrize(("right", "of"), [(1, 0), (-1, 3), (4, 3)])
+def test_shares_that_cannot_be_are_refused(right, of):
+    with pytest.raises(InputError, match=f"{right} of {of}"):
+        wilson_interval(right, of)

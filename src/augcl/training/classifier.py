@@ -155,6 +155,11 @@ class GraphClassifierEstimator(ClassifierMixin, GraphEstimator):  # type: ignore
         """(n, C) scores of the classes, without gradient."""
         check_is_fitted(self, "history_")
         data = self._read(graphs)
+        if data.num_features != self.n_features_in_:
+            raise InputError(
+                f"{data.name} has {data.num_features} node features, the model was trained "
+                f"on {self.n_features_in_}: give graphs with the same node features"
+            )
         device = next(self.network_.parameters()).device
         with torch.no_grad():
             if len(data) <= AT_ONCE:
@@ -170,7 +175,8 @@ class GraphClassifierEstimator(ClassifierMixin, GraphEstimator):  # type: ignore
 
     def predict(self, graphs: Any) -> NDArray[Any]:
         """(n,) the most probable class."""
-        found: NDArray[Any] = self.classes_[self.logits(graphs).argmax(1).cpu().numpy()]
+        best = self.logits(graphs).argmax(1).cpu().numpy()
+        found: NDArray[Any] = self.classes_[best]
         return found
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
