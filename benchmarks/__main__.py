@@ -11,6 +11,7 @@ from collections.abc import Callable
 import torch
 from rich.console import Console
 
+from benchmarks.attacks import attacks
 from benchmarks.evaluation import evaluation
 from benchmarks.hardness import partition, uncertainty
 from benchmarks.measure import NoData, Row, table
@@ -34,6 +35,7 @@ ITEMS: dict[str, Callable[[bool], list[Row]]] = {
     "fan-out": fan_out,
     "hardness-cost": hardness_cost,
     "walks": walks,
+    "attacks": attacks,
     "growth": growth,
     "memory": memory,
 }

@@ -18,6 +18,7 @@ ORDER = [
     "training",
     "baselines",
     "methods",
+    "attacks",
     "evaluation",
     "experiments",
     "report",

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from augcl import hardness
+    from augcl.attacks import RLS2V, GradArgmax, RandSampling
     from augcl.baselines import (
         GAE,
         VGAE,
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
         MVGRLGraphs,
         RawFeatures,
         SimGRACE,
+        Structure2VecClassifier,
         load_model,
     )
     from augcl.objectives import info_nce
@@ -53,11 +55,13 @@ __all__ = [
     "HSAN",
     "JOAO",
     "MVGRL",
+    "RLS2V",
     "VGAE",
     "AffinityUncertainty",
     "DeepGraphKernel",
     "DeepWalk",
     "DeepWalkFeatures",
+    "GradArgmax",
     "Graph2Vec",
     "GraphCL",
     "GraphSet",
@@ -70,8 +74,10 @@ __all__ = [
     "Node2VecGraphs",
     "Oracle",
     "ProGCL",
+    "RandSampling",
     "RawFeatures",
     "SimGRACE",
+    "Structure2VecClassifier",
     "Sub2Vec",
     "WLKernel",
     "__version__",
@@ -98,6 +104,7 @@ _HOME = {
     "HCL": "augcl.hardness",
     "HSAN": "augcl.methods",
     "Graph2Vec": "augcl.baselines",
+    "GradArgmax": "augcl.attacks",
     "GraphCL": "augcl.methods",
     "GraphSet": "augcl.data",
     "GraphletKernel": "augcl.baselines",
@@ -108,6 +115,8 @@ _HOME = {
     "MVGRLGraphs": "augcl.methods",
     "Oracle": "augcl.hardness",
     "ProGCL": "augcl.hardness",
+    "RLS2V": "augcl.attacks",
+    "RandSampling": "augcl.attacks",
     "RawFeatures": "augcl.methods",
     "WLKernel": "augcl.baselines",
     "SimGRACE": "augcl.methods",
@@ -116,6 +125,7 @@ _HOME = {
     "Node2Vec": "augcl.baselines",
     "Node2VecGraphs": "augcl.baselines",
     "Sub2Vec": "augcl.baselines",
+    "Structure2VecClassifier": "augcl.methods",
     "evaluate": "augcl.evaluation",
     "info_nce": "augcl.objectives",
     "load": "augcl.data",

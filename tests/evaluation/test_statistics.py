@@ -1,4 +1,4 @@
-"""The corrected resampled t-test, against a computation by hand."""
+"""The corrected resampled t-test by hand, and the interval of a share against scipy."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from augcl.errors import InputError
-from augcl.evaluation import paired_difference
+from augcl.evaluation import paired_difference, wilson_interval
 from augcl.evaluation.statistics import holm
 
 
@@ -77,3 +77,18 @@ def test_holm(p):
 
 def test_holm_of_a_known_example():
     assert holm([0.01, 0.02, 0.03, 0.005]) == pytest.approx([0.03, 0.04, 0.04, 0.02])
+
+
+@pytest.mark.parametrize(("right", "of"), [(0, 10), (3, 10), (10, 10), (1200, 1500), (1, 1)])
+def test_wilsons_interval_is_scipys(right, of):
+    expected = stats.binomtest(right, of).proportion_ci(method="wilson")
+    assert wilson_interval(right, of) == pytest.approx((expected.low, expected.high), abs=1e-9)
+    wider = wilson_interval(right, of, confidence=0.99)
+    assert wider[0] <= expected.low + 1e-12
+    assert wider[1] >= expected.high - 1e-12
+
+
+@pytest.mark.parametrize(("right", "of"), [(1, 0), (-1, 3), (4, 3)])
+def test_shares_that_cannot_be_are_refused(right, of):
+    with pytest.raises(InputError, match=f"{right} of {of}"):
+        wilson_interval(right, of)

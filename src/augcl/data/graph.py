@@ -105,6 +105,12 @@ class GraphSet:
         return segment_ids(self.node_ptr)
 
     @cached_property
+    def edge_keys(self) -> Tensor:
+        """(E,) one number for each edge entry, source · V + target, in ascending order."""
+        keys = self.edge_index[0] * self.num_nodes + self.edge_index[1]
+        return keys if bool((keys[1:] >= keys[:-1]).all()) else keys.sort().values
+
+    @cached_property
     def adjacency(self) -> Adjacency:
         """The edges as a fast sparse product."""
         return Adjacency.from_edges(
@@ -137,7 +143,8 @@ class GraphSet:
         moved: dict[str, Any] = {
             k: v.to(device) for k, v in vars(self).items() if isinstance(v, Tensor)
         }
-        moved.pop("graph_of_node", None)
+        for derived in ("graph_of_node", "edge_keys"):
+            moved.pop(derived, None)
         return replace(self, **moved)
 
     def __getitem__(self, index: int) -> Data:

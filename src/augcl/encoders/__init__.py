@@ -3,10 +3,12 @@
 from augcl.encoders.contrastive import ContrastiveNetwork, inputs, output_width, pool
 from augcl.encoders.gin import GIN
 from augcl.encoders.heads import glorot_linear, projector
+from augcl.encoders.structure2vec import Structure2Vec
 
 __all__ = [
     "GIN",
     "ContrastiveNetwork",
+    "Structure2Vec",
     "glorot_linear",
     "inputs",
     "output_width",

@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 from augcl.data.graph import GraphSet
 from augcl.encoders.gin import GIN
+from augcl.encoders.structure2vec import Structure2Vec
 from augcl.errors import InputError
 from augcl.ops.csr import Adjacency
 from augcl.ops.segments import segment_sum
@@ -53,7 +54,7 @@ class ContrastiveNetwork(nn.Module):
 
 def inputs(encoder: nn.Module, graphs: GraphSet) -> tuple[Tensor, Tensor | Adjacency, Tensor]:
     """What `ContrastiveNetwork` takes: our encoders read the compressed adjacency."""
-    edges = graphs.adjacency if isinstance(encoder, GIN) else graphs.edge_index
+    edges = graphs.adjacency if isinstance(encoder, GIN | Structure2Vec) else graphs.edge_index
     return graphs.x, edges, graphs.node_ptr
 
 
@@ -71,7 +72,7 @@ def pool(nodes: Tensor, node_ptr: Tensor, pooling: str) -> Tensor:
 @torch.no_grad()
 def output_width(encoder: nn.Module, features: int) -> int:
     """The width of a node embedding, found by asking the encoder for one."""
-    if isinstance(encoder, GIN):
+    if isinstance(encoder, GIN | Structure2Vec):
         return encoder.out_features
     was_training = encoder.training
     encoder.eval()

@@ -4,7 +4,7 @@ from augcl.evaluation.clustering import ClusteringScore, clustering
 from augcl.evaluation.protocol import PROTOCOLS, evaluate
 from augcl.evaluation.ranks import Ranks, compare_ranks
 from augcl.evaluation.score import Score
-from augcl.evaluation.statistics import PairedDifference, paired_difference
+from augcl.evaluation.statistics import PairedDifference, paired_difference, wilson_interval
 
 __all__ = [
     "PROTOCOLS",
@@ -16,4 +16,5 @@ __all__ = [
     "compare_ranks",
     "evaluate",
     "paired_difference",
+    "wilson_interval",
 ]

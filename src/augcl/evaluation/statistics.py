@@ -1,4 +1,4 @@
-"""Is one method better than another, given the accuracies of both on the same folds?"""
+"""How sure a share is, and whether one method is better than another on the same folds."""
 
 from __future__ import annotations
 
@@ -91,3 +91,26 @@ def holm(p: Sequence[float]) -> list[float]:
     adjusted = np.empty_like(values)
     adjusted[order] = np.maximum.accumulate(values[order] * factors).clip(max=1)
     return [float(value) for value in adjusted]
+
+
+def wilson_interval(
+    successes: int, trials: int, *, confidence: float = 0.95
+) -> tuple[float, float]:
+    """The interval of a share, `successes` of `trials`, by Wilson (1927); within 0 … 1.
+
+    >>> low, high = wilson_interval(1200, 1500)
+    >>> round(low, 4), round(high, 4)
+    (0.779, 0.8195)
+    """
+    if trials < 1 or not 0 <= successes <= trials:
+        raise InputError(f"{successes} of {trials}: give whole numbers with 0 <= a <= b, b >= 1")
+    if not 0 < confidence < 1:
+        raise InputError(f"confidence is {confidence!r}: it must lie between 0 and 1")
+    z = float(stats.norm.ppf((1 + confidence) / 2))
+    share, squared = successes / trials, z * z / trials
+    centre = (share + squared / 2) / (1 + squared)
+    reach = z * np.sqrt(share * (1 - share) / trials + squared / (4 * trials)) / (1 + squared)
+    # At the ends one border is the share itself; rounding must not put it on the other side.
+    low = 0.0 if successes == 0 else max(0.0, centre - reach)
+    high = 1.0 if successes == trials else min(1.0, centre + reach)
+    return float(low), float(high)

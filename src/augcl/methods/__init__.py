@@ -14,6 +14,7 @@ from augcl.methods.mvgrl import MVGRL
 from augcl.methods.mvgrl_graphs import MVGRLGraphs
 from augcl.methods.raw_features import RawFeatures
 from augcl.methods.simgrace import SimGRACE
+from augcl.methods.structure2vec import Structure2VecClassifier
 
 __all__ = [
     "DGI",
@@ -30,5 +31,6 @@ __all__ = [
     "MVGRLGraphs",
     "RawFeatures",
     "SimGRACE",
+    "Structure2VecClassifier",
     "load_model",
 ]

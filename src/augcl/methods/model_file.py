@@ -28,6 +28,7 @@ from augcl.methods.mvgrl import MVGRL
 from augcl.methods.mvgrl_graphs import MVGRLGraphs
 from augcl.methods.raw_features import RawFeatures
 from augcl.methods.simgrace import SimGRACE
+from augcl.methods.structure2vec import Structure2VecClassifier
 from augcl.training.checkpoint import Snapshot
 from augcl.training.method import MODEL_FILE, Method
 
@@ -58,6 +59,9 @@ METHODS: dict[str, type[Method]] = {
     "Sub2Vec": Sub2Vec,
 }
 """Names for the command line and for model files; a new method adds one line."""
+
+CLASSIFIERS: dict[str, type[Method]] = {"Structure2VecClassifier": Structure2VecClassifier}
+"""What learns from labels: in model files only, it is no method that is compared."""
 
 
 def load_model(
@@ -91,7 +95,8 @@ def load_model(
     snapshot = Snapshot.read(file)
     if not isinstance(snapshot.facts, dict) or "method" not in snapshot.facts:
         raise InputError(f"{file} holds tensors but no model of ours: save one with model.save")
-    method = METHODS[one_of(snapshot.facts["method"], METHODS, "method")]
+    kinds = METHODS | CLASSIFIERS
+    method = kinds[one_of(snapshot.facts["method"], kinds, "method")]
     settings = dict(snapshot.facts["settings"])
     if isinstance(settings.get("hardness"), dict):
         settings["hardness"] = _hardness(settings["hardness"])

@@ -1,0 +1,112 @@
+"""What all attacks on classifiers of graphs share."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from torch import Tensor
+
+from augcl.attacks.rules import CHANGES, Rules
+from augcl.attacks.semantics import SameComponents, Semantics
+from augcl.attacks.victim import predicted
+from augcl.data import GraphSet, as_graphset
+from augcl.data.class_labels import class_labels
+from augcl.data.flips import flip_edges
+from augcl.errors import InputError, one_of
+from augcl.training.method import whole_number
+
+PAIRS_AT_ONCE = 1 << 20
+"""Ordered pairs of nodes of the graphs that are attacked together: decides memory."""
+
+
+class Attack(BaseEstimator, ABC):  # type: ignore[misc]
+    """Changes few edges of each graph so that a classifier errs, and the meaning stays.
+
+    A subclass finds the changes in `_flips`; many graphs are attacked at once.
+    """
+
+    budget: int
+    changes: str
+    semantics: Semantics | None
+    recipe: str
+    random_state: int | None
+
+    @abstractmethod
+    def _flips(
+        self, model: Any, graphs: GraphSet, labels: NDArray[Any], generator: torch.Generator
+    ) -> Tensor:
+        """(2, P) different pairs to join or to part, at most `budget` of each graph."""
+
+    def perturb(self, model: Any, graphs: Any, y: Any = None) -> GraphSet:
+        """The graphs with at most `budget` edges changed in each.
+
+        Parameters
+        ----------
+        model :
+            The victim: ``predict(graphs)`` gives classes, or ``model(graphs)`` gives classes or
+            (G, C) scores.
+        graphs : GraphSet, list of PyG Data or networkx graphs, PyG dataset
+        y : (G,) array, optional
+            True classes; those of the graphs if None, and if they have none what the model says
+            of them.
+        """
+        self._check()
+        data = as_graphset(graphs)
+        labels = self._labels(model, data, y)
+        generator = self._generator()
+        parts = _batches(data)
+        if len(parts) == 1:
+            return flip_edges(data, self._flips(model, data, labels, generator))
+        found = []
+        for ids in parts:
+            flips = self._flips(model, data.select(ids), labels[ids.numpy()], generator)
+            found.append(flips + data.node_ptr[ids[0]])
+        return flip_edges(data, torch.cat(found, 1))
+
+    def _check(self) -> None:
+        whole_number("budget", self.budget, least=1)
+        one_of(self.changes, CHANGES, "kind of changes")
+        one_of(self.recipe, ("default", "authors"), "recipe")
+        if self._authors and self.changes != "add":
+            raise InputError('recipe="authors" only adds edges: leave changes at "add"')
+
+    @property
+    def _authors(self) -> bool:
+        return self.recipe == "authors"
+
+    @property
+    def _rules(self) -> Rules:
+        semantics = SameComponents() if self.semantics is None else self.semantics
+        return Rules(semantics, self.changes, idle=self._authors)
+
+    def _labels(self, model: Any, graphs: GraphSet, y: Any) -> NDArray[Any]:
+        if y is None and graphs.y is None:
+            return predicted(model, graphs)
+        return class_labels(graphs, y)
+
+    def _generator(self) -> torch.Generator:
+        generator = torch.Generator()
+        if self.random_state is None:
+            generator.seed()
+        else:
+            generator.manual_seed(int(self.random_state))
+        return generator
+
+
+def _batches(graphs: GraphSet) -> list[Tensor]:
+    """Neighbouring graphs whose pairs of nodes fit in memory together."""
+    pairs = graphs.node_ptr.diff().cpu().square().cumsum(0)
+    batch = pairs.div(PAIRS_AT_ONCE, rounding_mode="floor")
+    sizes = batch.unique_consecutive(return_counts=True)[1]
+    return list(torch.arange(len(graphs)).split(sizes.tolist()))
+
+
+def accuracy_under(attack: Attack, model: Any, graphs: GraphSet, y: Any = None) -> float:
+    """Share of the graphs whose class the model still tells right after the attack."""
+    after = predicted(model, attack.perturb(model, graphs, y))
+    return float(np.mean(after == class_labels(as_graphset(graphs), y)))

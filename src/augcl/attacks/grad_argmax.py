@@ -1,0 +1,174 @@
+"""The white-box attack: the edge that the gradient points at."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from augcl.attacks.base import Attack
+from augcl.attacks.rules import Candidates
+from augcl.attacks.semantics import Semantics
+from augcl.attacks.victim import HasEdgeFactors, HasEdgeGradients, predicted
+from augcl.data.flips import flip_edges
+from augcl.data.graph import GraphSet
+from augcl.errors import InputError
+from augcl.ops.blocks import least_of_each
+
+
+class GradArgmax(Attack):
+    """For each wrong class, changes the edge by which its loss falls fastest; keeps what works.
+
+    The first wrong class that the model then gives a graph ends the attack on it. A graph that no
+    change misleads, or that is misclassified from the start, stays as it is.
+
+    Parameters
+    ----------
+    budget : int
+        Edges changed in each graph, at most, one after the other.
+    changes : {"add", "delete", "both"}
+        Published is "add".
+    semantics : Semantics, optional
+        What must not change; the number of components if None.
+    recipe : {"default", "authors"}
+        "authors": targets are compared with labels counted from 1, so that the true class is
+        tried and a wrong one may be left out; the gradient of one direction of an edge counts
+        alone; pairs that are joined already are candidates too.
+    random_state : int or None
+        Not used: nothing is drawn.
+
+    Examples
+    --------
+    >>> import augcl
+    >>> from augcl.data import components
+    >>> graphs = components(per_class=20)
+    >>> victim = augcl.Structure2VecClassifier(epochs=5).fit(graphs)
+    >>> changed = GradArgmax().perturb(victim, graphs)
+    >>> victim.score(changed) <= victim.score(graphs)
+    True
+    """
+
+    def __init__(
+        self,
+        *,
+        budget: int = 1,
+        changes: str = "add",
+        semantics: Semantics | None = None,
+        recipe: str = "default",
+        random_state: int | None = 0,
+    ) -> None:
+        self.budget = budget
+        self.changes = changes
+        self.semantics = semantics
+        self.recipe = recipe
+        self.random_state = random_state
+
+    def _flips(
+        self, model: Any, graphs: GraphSet, labels: NDArray[Any], generator: torch.Generator
+    ) -> Tensor:
+        if not isinstance(model, HasEdgeFactors | HasEdgeGradients):
+            raise InputError(
+                f"{type(model).__name__} gives no gradients by edges: take "
+                "Structure2VecClassifier, WeightedEdges, or another attack"
+            )
+        standing = np.flatnonzero(predicted(model, graphs) == labels)
+        if not len(standing):
+            return graphs.edge_index.new_empty(2, 0)
+        part, labels = graphs.select(standing), labels[standing]
+        targets = target_classes(_numbers(model, labels), len(model.classes_), self._authors)
+        flips = self._on_standing(model, part, labels, torch.from_numpy(targets).to(graphs.device))
+        starts = graphs.node_ptr[torch.from_numpy(standing).to(graphs.device)]
+        return flips + (starts - part.node_ptr[:-1])[part.graph_of_node[flips[0]]]
+
+    def _on_standing(
+        self, model: Any, graphs: GraphSet, labels: NDArray[Any], targets: Tensor
+    ) -> Tensor:
+        """The changes that mislead; all graphs are classified rightly before them."""
+        found = self._rules.candidates(graphs, graphs.edge_index[:, :0])
+        gradients = self._gradients(model, graphs, found, targets)
+        fallen = torch.zeros(len(graphs), dtype=torch.bool, device=graphs.device)
+        kept = [graphs.edge_index[:, :0]]
+        for target, slopes in zip(targets, gradients, strict=True):
+            tried = (target >= 0) & ~fallen
+            flips, fell = self._towards(model, graphs, labels, target, tried, found, slopes)
+            kept.append(flips[:, fell[graphs.graph_of_node[flips[0]]]])
+            fallen |= fell
+        return torch.cat(kept, 1)
+
+    def _towards(
+        self,
+        model: Any,
+        graphs: GraphSet,
+        labels: NDArray[Any],
+        target: Tensor,
+        active: Tensor,
+        found: Candidates,
+        slopes: Tensor,
+    ) -> tuple[Tensor, Tensor]:
+        """The changes of the active graphs towards their targets, and which of them fell."""
+        flips = graphs.edge_index[:, :0]
+        fell = torch.zeros_like(active)
+        for step in range(self.budget):
+            if step:
+                found = self._rules.candidates(graphs, flips)
+                (slopes,) = self._gradients(model, graphs, found, target[None])
+            new = self._steepest(graphs, active & ~fell, found, slopes)
+            if not new.shape[1]:
+                break
+            flips, graphs = torch.cat([flips, new], 1), flip_edges(graphs, new)
+            changed = graphs.graph_of_node[new[0]].unique()
+            wrong = predicted(model, graphs.select(changed)) != labels[changed.cpu().numpy()]
+            fell[changed] = torch.from_numpy(wrong).to(fell.device)
+        return flips, fell
+
+    def _steepest(
+        self, graphs: GraphSet, active: Tensor, found: Candidates, slopes: Tensor
+    ) -> Tensor:
+        """(2, P) the pair of each active graph whose change promises most, if any does."""
+        score = self._score(found, slopes)
+        score = score.where(found.legal & (score <= 0), torch.inf)
+        best = least_of_each(score, graphs.graph_of_node[found.pairs[0]], len(graphs))
+        best = best[(best >= 0) & active]
+        if self.changes == "add":
+            best = best[~found.joined[best]]
+        return found.pairs[:, best]
+
+    def _gradients(
+        self, model: Any, graphs: GraphSet, found: Candidates, targets: Tensor
+    ) -> list[Tensor]:
+        """For each row of targets (2, P): by the weights of both directions of each pair."""
+        if isinstance(model, HasEdgeFactors):
+            return [found.gradients(f) for f in model.edge_factors(graphs, targets)]
+        return [model.edge_gradients(graphs, found.pairs, target) for target in targets]
+
+    def _score(self, found: Candidates, gradients: Tensor) -> Tensor:
+        """(P,) how the loss of the target class changes, to first order."""
+        if self._authors:
+            return gradients.min(0).values
+        slope = gradients.sum(0)
+        return torch.where(found.joined, -slope, slope)
+
+
+def target_classes(number: NDArray[np.int64], classes: int, authors: bool) -> NDArray[np.int64]:
+    """(R, G) the classes that each graph is pushed to, one after the other; −1 for none.
+
+    >>> target_classes(np.array([0, 1, 2]), 3, authors=False).T.tolist()
+    [[1, 2], [0, 2], [0, 1]]
+    >>> target_classes(np.array([0, 1, 2]), 3, authors=True).T.tolist()
+    [[0, 2, -1], [0, 1, -1], [0, 1, 2]]
+    """
+    every = np.arange(classes)[:, None]
+    left_out = every == number + (1 if authors else 0)
+    order = np.argsort(left_out, axis=0, kind="stable")
+    found = np.where(np.sort(left_out, axis=0), -1, order)
+    return found[(found >= 0).any(axis=1)]
+
+
+def _numbers(model: Any, labels: NDArray[Any]) -> NDArray[np.int64]:
+    classes = np.asarray(model.classes_)
+    if not np.isin(labels, classes).all():
+        raise InputError("a graph has a class that the model does not know: leave it out")
+    return np.searchsorted(classes, labels)

@@ -1,0 +1,127 @@
+"""The blind attack: edges at random."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from augcl.attacks.base import Attack
+from augcl.attacks.semantics import Semantics
+from augcl.data.flips import flip_edges, is_edge
+from augcl.data.graph import GraphSet
+from augcl.ops.blocks import least_of_each
+from augcl.ops.segments import random_below, uniform
+
+TRIALS = (8, 32, 128)
+"""Pairs drawn for each graph, and again for those without, before all allowed are listed."""
+
+
+class RandSampling(Attack):
+    """Joins two nodes that may be joined, uniformly at random; it never asks the model.
+
+    Parameters
+    ----------
+    budget : int
+        Edges changed in each graph, at most.
+    changes : {"add", "delete", "both"}
+        Published is "add".
+    semantics : Semantics, optional
+        What must not change; the number of components if None.
+    recipe : {"default", "authors"}
+        "authors": pairs that are joined already are drawn too, which changes nothing.
+    random_state : int or None
+
+    Examples
+    --------
+    >>> from augcl.data import components
+    >>> graphs = components(per_class=4)
+    >>> changed = RandSampling(random_state=0).perturb(None, graphs)
+    >>> (changed.num_edges - graphs.num_edges) // 2
+    12
+    """
+
+    def __init__(
+        self,
+        *,
+        budget: int = 1,
+        changes: str = "add",
+        semantics: Semantics | None = None,
+        recipe: str = "default",
+        random_state: int | None = 0,
+    ) -> None:
+        self.budget = budget
+        self.changes = changes
+        self.semantics = semantics
+        self.recipe = recipe
+        self.random_state = random_state
+
+    def _labels(self, model: Any, graphs: GraphSet, y: Any) -> NDArray[Any]:
+        return graphs.node_ptr[1:].numpy()  # nobody looks at them
+
+    def _flips(
+        self, model: Any, graphs: GraphSet, labels: NDArray[Any], generator: torch.Generator
+    ) -> Tensor:
+        flips = graphs.edge_index.new_empty(2, 0)
+        for step in range(self.budget):
+            new = self._draw(graphs, flips, generator)
+            flips = torch.cat([flips, new], 1)
+            if step + 1 < self.budget:
+                graphs = flip_edges(graphs, new)
+        return flips
+
+    def _draw(self, graphs: GraphSet, touched: Tensor, generator: torch.Generator) -> Tensor:
+        """(2, P) one pair of each graph, uniformly among those allowed."""
+        if self.changes != "add" or touched.shape[1]:
+            return self._from_list(graphs, touched, generator)
+        group = self._rules.semantics.groups(graphs)
+        found, left = [], torch.arange(len(graphs), device=graphs.device)
+        for trials in TRIALS:
+            pairs, left = self._by_trial(graphs, group, left, trials, generator)
+            found.append(pairs)
+            if not len(left):
+                break
+        else:
+            part = graphs.select(left)
+            listed = self._from_list(part, touched, generator)
+            shift = (graphs.node_ptr[left] - part.node_ptr[:-1])[part.graph_of_node[listed[0]]]
+            found.append(listed + shift)
+        new = torch.cat(found, 1)
+        return new[:, ~is_edge(graphs, new)] if self._authors else new
+
+    def _by_trial(
+        self,
+        graphs: GraphSet,
+        group: Tensor,
+        ids: Tensor,
+        trials: int,
+        generator: torch.Generator,
+    ) -> tuple[Tensor, Tensor]:
+        """Pairs of the graphs `ids`, found by drawing any two nodes; and who is left without.
+
+        The first that is allowed is uniform among all that are, and no list of them is needed.
+        """
+        size = graphs.node_ptr.diff()[ids].repeat_interleave(trials)
+        code = random_below(size * size, generator)  # both nodes in one number
+        row = code.div(size, rounding_mode="floor")
+        start = graphs.node_ptr[ids].repeat_interleave(trials)
+        one, other = start + row, start + code - row * size
+        likely = ((one != other) & (group[one] == group[other])).nonzero().squeeze(1)
+        one, other = one[likely], other[likely]
+        pairs = torch.stack([torch.minimum(one, other), torch.maximum(one, other)])
+        order = likely.to(torch.float64)
+        order = order.where(self._rules.legal(graphs, pairs, group), torch.inf)
+        first = least_of_each(order, likely.div(trials, rounding_mode="floor"), len(ids))
+        return pairs[:, first[first >= 0]], ids[first < 0]
+
+    def _from_list(self, graphs: GraphSet, touched: Tensor, generator: torch.Generator) -> Tensor:
+        found = self._rules.candidates(graphs, touched)
+        chance = uniform(len(found.legal), generator, graphs.device)
+        chance = chance.where(found.legal, torch.inf)
+        drawn = least_of_each(chance, graphs.graph_of_node[found.pairs[0]], len(graphs))
+        new = found.pairs[:, drawn[drawn >= 0]]
+        if self.changes == "add":  # a pair that is joined already may be drawn as published
+            new = new[:, ~is_edge(graphs, new)]
+        return new

@@ -1,0 +1,327 @@
+"""The black-box attack: an agent that learns from the model's answers alone."""
+
+from __future__ import annotations
+
+import copy
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+from torch import Tensor
+
+from augcl.attacks.agent import Agent
+from augcl.attacks.base import Attack
+from augcl.attacks.episodes import Game
+from augcl.attacks.q_network import QNetwork
+from augcl.attacks.semantics import Semantics
+from augcl.attacks.victim import predicted
+from augcl.data import GraphSet, as_graphset
+from augcl.data.flips import flip_edges
+from augcl.errors import InputError
+from augcl.training.checkpoint import Snapshot, load_module, prefixed
+from augcl.training.loop import same_settings
+from augcl.training.method import fingerprint, plain_settings, whole_number
+from augcl.training.progress import progress_bar
+from augcl.training.threads import threads_for
+
+FILE = "attack.safetensors"
+CHECKPOINT = "checkpoint.safetensors"
+
+
+class RLS2V(Attack):
+    """Learns by trial on some graphs which edge misleads a model, and changes it in others.
+
+    It sees only which class the model gives a graph. Each edge is two decisions, its first and
+    its second end; a game earns +1 if the model then errs and −1 if not.
+
+    Parameters
+    ----------
+    budget : int
+        Edges changed in each graph, at most.
+    changes : {"add", "delete", "both"}
+        Published is "add".
+    semantics : Semantics, optional
+        What must not change; the number of components if None.
+    recipe : {"default", "authors"}
+        "authors": the agent only ever explores (ε = 1), learns on the very graphs that it then
+        attacks, and the state with the lowest accuracy of the model on them is kept; pairs that
+        are joined already may be chosen, and graphs misclassified from the start are changed, too.
+    updates : int
+        Steps of learning, each with `batch_size` new games; published are 100,000.
+    epsilon : (float, float), optional
+        Probability of a random choice at the start, and from `epsilon_share` of the updates on;
+        falls linearly between. By default from 1 to 0.05, under "authors" always 1.
+    epsilon_share : float
+    validation : float
+        Share of the graphs of `fit` kept for choosing the best state (not under "authors").
+    evaluate_every, copy_every : int
+        Updates between two looks at the accuracy, and between two copies to the target network.
+    burn_in : int
+        Batches of random games before the first update.
+    replay : int
+        Games remembered.
+    width, depth : int
+        Of the agent's structure2vec.
+    batch_size, lr : int, float
+    random_state : int or None
+    progress : bool
+        Show a progress bar, with the accuracy of the model, when the error stream is a terminal.
+
+    Attributes
+    ----------
+    network_ : QNetwork
+    history_ : list of dict
+        One entry per evaluation: update, loss, epsilon and the model's accuracy.
+
+    Examples
+    --------
+    >>> import augcl
+    >>> from augcl.data import components
+    >>> graphs, others = components(per_class=20), components(per_class=5, seed=1)
+    >>> victim = augcl.Structure2VecClassifier(epochs=5).fit(graphs)
+    >>> attack = RLS2V(updates=5, burn_in=2, width=8, depth=2).fit(victim, graphs)
+    >>> len(attack.perturb(victim, others))
+    15
+    """
+
+    def __init__(
+        self,
+        *,
+        budget: int = 1,
+        changes: str = "add",
+        semantics: Semantics | None = None,
+        recipe: str = "default",
+        updates: int = 3000,
+        epsilon: tuple[float, float] | None = None,
+        epsilon_share: float = 0.5,
+        validation: float = 0.1,
+        evaluate_every: int = 100,
+        copy_every: int = 100,
+        burn_in: int = 100,
+        replay: int = 50_000,
+        width: int = 64,
+        depth: int = 5,
+        batch_size: int = 50,
+        lr: float = 0.001,
+        random_state: int | None = 0,
+        progress: bool = True,
+    ) -> None:
+        self.budget = budget
+        self.changes = changes
+        self.semantics = semantics
+        self.recipe = recipe
+        self.updates = updates
+        self.epsilon = epsilon
+        self.epsilon_share = epsilon_share
+        self.validation = validation
+        self.evaluate_every = evaluate_every
+        self.copy_every = copy_every
+        self.burn_in = burn_in
+        self.replay = replay
+        self.width = width
+        self.depth = depth
+        self.batch_size = batch_size
+        self.lr = lr
+        self.random_state = random_state
+        self.progress = progress
+
+    def _check(self) -> None:
+        super()._check()
+        for name in (
+            "updates",
+            "burn_in",
+            "replay",
+            "evaluate_every",
+            "copy_every",
+            "batch_size",
+        ):
+            whole_number(name, getattr(self, name), least=1)
+        if not 0 <= self.validation < 1:
+            raise InputError(f"validation is {self.validation!r}: give a share from 0 to below 1")
+        if not all(0 <= value <= 1 for value in self._epsilon):
+            raise InputError(f"epsilon is {self.epsilon!r}: give two probabilities")
+
+    @property
+    def _epsilon(self) -> tuple[float, float]:
+        if self.epsilon is not None:
+            return self.epsilon
+        return (1.0, 1.0) if self._authors else (1.0, 0.05)
+
+    def epsilon_at(self, update: int) -> float:
+        """The probability of a random choice in an update, counted from 0.
+
+        >>> [RLS2V(updates=100).epsilon_at(u) for u in (0, 25, 50, 99)]
+        [1.0, 0.525, 0.05, 0.05]
+        """
+        start, end = self._epsilon
+        falling = self.updates * self.epsilon_share
+        done = min(1.0, update / falling) if falling else 1.0
+        return start * (1 - done) + end * done
+
+    def fit(
+        self,
+        model: Any,
+        graphs: Any,
+        y: Any = None,
+        *,
+        folder: str | Path | None = None,
+        resume: bool = False,
+    ) -> RLS2V:
+        """Let the agent play against the model.
+
+        Parameters
+        ----------
+        model, graphs, y :
+            As in `perturb`; other graphs than those that are attacked later.
+        folder : path, optional
+            Keep a checkpoint there at every evaluation.
+        resume : bool
+            Go on from that checkpoint, if there is one, to the same bits.
+        """
+        self._check()
+        data = as_graphset(graphs)
+        labels = self._labels(model, data, y)
+        generator = self._generator()
+        kept = np.arange(len(data))
+        watched = kept
+        if self.validation and not self._authors and len(data) > 1:
+            order = torch.randperm(len(data), generator=generator).numpy()
+            count = min(len(data) - 1, max(1, int(len(data) * self.validation)))
+            watched, kept = np.sort(order[:count]), np.sort(order[count:])
+        self.n_features_in_ = data.num_features
+        network = self._network(generator)
+        agent = Agent(
+            network,
+            self._rules,
+            graphs=data.select(kept),
+            labels=labels[kept],
+            decisions=2 * self.budget,
+            batch_size=self.batch_size,
+            replay=self.replay,
+            lr=self.lr,
+            generator=generator,
+        )
+        settings = {**self.settings(), "data": fingerprint(data)}
+        file = None if folder is None else Path(folder) / CHECKPOINT
+        if file is not None and resume and file.exists():
+            snapshot = Snapshot.read(file)
+            same_settings(snapshot.facts["settings"], settings, file.parent)
+            agent.restore(snapshot)
+        with threads_for(self.batch_size * data.num_nodes / len(data)):
+            self._train(model, agent, data.select(watched), labels[watched], settings, file)
+        agent.best.put_back(network)
+        self.network_, self.history_ = network, agent.history
+        return self
+
+    def _train(
+        self,
+        model: Any,
+        agent: Agent,
+        watched: GraphSet,
+        labels: NDArray[Any],
+        settings: dict[str, Any],
+        file: Path | None,
+    ) -> None:
+        with progress_bar("RL-S2V", self.updates, show=self.progress) as report:
+            if not agent.replay.seen:
+                for _ in range(self.burn_in):
+                    agent.play(model, epsilon=1.0)
+            losses: list[Tensor] = []
+            for update in range(agent.updates, self.updates):
+                epsilon = self.epsilon_at(update)
+                agent.play(model, epsilon=epsilon)
+                losses.append(agent.learn())
+                agent.updates = done = update + 1
+                if done % self.copy_every == 0:
+                    agent.copy_target()
+                if done % self.evaluate_every and done < self.updates:
+                    continue
+                accuracy = self._accuracy(model, agent.network, watched, labels)
+                agent.best.see(accuracy, done, agent.network)
+                loss = float(torch.stack(losses).mean())
+                losses.clear()
+                agent.history.append(
+                    {"update": done, "loss": loss, "epsilon": epsilon, "accuracy": accuracy}
+                )
+                report(done, f"accuracy of the victim {100 * accuracy:.1f} %")
+                if file is not None:
+                    agent.snapshot(settings).write(file)
+
+    def _accuracy(
+        self, model: Any, network: QNetwork, graphs: GraphSet, labels: NDArray[Any]
+    ) -> float:
+        attacked = flip_edges(graphs, self._greedy(model, network, graphs, labels))
+        return float(np.mean(predicted(model, attacked) == labels))
+
+    def _greedy(
+        self, model: Any, network: QNetwork, graphs: GraphSet, labels: NDArray[Any]
+    ) -> Tensor:
+        """(2, P) the pairs that the agent would change, of graphs that are classified rightly."""
+        game = Game(graphs, self._rules)
+        flips = game.flips(game.play(network, 2 * self.budget))
+        if self._authors:
+            return flips
+        standing = torch.from_numpy(predicted(model, graphs) == labels).to(graphs.device)
+        return flips[:, standing[graphs.graph_of_node[flips[0]]]]
+
+    def perturb(self, model: Any, graphs: Any, y: Any = None) -> GraphSet:
+        """The graphs with at most `budget` edges changed in each; see `Attack.perturb`."""
+        if self._authors and not hasattr(self, "network_"):
+            return copy.copy(self).fit(model, graphs, y).perturb(model, graphs, y)
+        check_is_fitted(self, "network_", msg="RLS2V has to learn first: call fit(model, graphs)")
+        return super().perturb(model, graphs, y)
+
+    def _flips(
+        self, model: Any, graphs: GraphSet, labels: NDArray[Any], generator: torch.Generator
+    ) -> Tensor:
+        if graphs.num_features != self.n_features_in_:
+            raise InputError(
+                f"{graphs.name} has {graphs.num_features} node features, the agent learned on "
+                f"{self.n_features_in_}: give graphs with the same node features"
+            )
+        return self._greedy(model, self.network_, graphs, labels)
+
+    def _network(self, generator: torch.Generator) -> QNetwork:
+        return QNetwork(
+            self.n_features_in_,
+            2 * self.budget,
+            width=self.width,
+            depth=self.depth,
+            generator=generator,
+        )
+
+    def settings(self) -> dict[str, Any]:
+        """Hyper-parameters as plain JSON values."""
+        return {
+            name: type(value).__name__ if name == "semantics" and value else plain_settings(value)
+            for name, value in self.get_params(deep=False).items()
+            if name != "progress"
+        }
+
+    def save(self, path: str | Path) -> None:
+        """Write what the agent learned to a folder: tensors and settings, never a pickle."""
+        check_is_fitted(self, "network_")
+        facts = {
+            "settings": self.settings(),
+            "features": self.n_features_in_,
+            "history": self.history_,
+        }
+        tensors = prefixed("network", self.network_.state_dict())
+        Snapshot(tensors, facts).write(Path(path) / FILE)
+
+    @classmethod
+    def load(cls, path: str | Path, *, semantics: Semantics | None = None) -> RLS2V:
+        """Read what `save` wrote; semantics of your own must be given again."""
+        file = Path(path) / FILE
+        if not file.exists():
+            raise InputError(f"{path} holds no attack: {FILE} is missing")
+        snapshot = Snapshot.read(file)
+        attack = cls(**{**snapshot.facts["settings"], "semantics": semantics})
+        attack.n_features_in_ = snapshot.facts["features"]
+        attack.network_ = attack._network(torch.Generator())
+        load_module(attack.network_, snapshot.part("network"))
+        attack.history_ = snapshot.facts["history"]
+        return attack

@@ -1,0 +1,95 @@
+"""Connected components and bridges of all graphs of a batch at once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components, dijkstra
+from torch import Tensor
+
+Array = np.ndarray[Any, Any]
+
+
+def component_of_node(edge_index: Tensor, num_nodes: int) -> Tensor:
+    """(V,) the number of each node's connected component, 0 … C − 1.
+
+    >>> component_of_node(torch.tensor([[0, 2], [2, 0]]), 3).tolist()
+    [0, 1, 0]
+    """
+    source, target = edge_index.cpu().numpy()
+    if len(source) and (source[1:] >= source[:-1]).all():  # in order: nothing has to be sorted
+        starts = np.concatenate([[0], np.cumsum(np.bincount(source, minlength=num_nodes))])
+        entries = (np.ones(len(target), dtype=np.int8), target, starts)
+        matrix = csr_array(entries, shape=(num_nodes, num_nodes))
+    else:
+        matrix = _matrix(source, target, num_nodes)
+    _, component = connected_components(matrix, directed=False)
+    return torch.from_numpy(component.astype(np.int64)).to(edge_index.device)
+
+
+def component_counts(edge_index: Tensor, node_ptr: Tensor) -> Tensor:
+    """(G,) the number of connected components of each graph; edges stay within their graph.
+
+    >>> component_counts(torch.tensor([[0, 1], [1, 0]]), torch.tensor([0, 3, 4])).tolist()
+    [2, 1]
+    """
+    component = component_of_node(edge_index, int(node_ptr[-1]))
+    graph = torch.repeat_interleave(node_ptr.diff())
+    count = int(component.max()) + 1 if len(component) else 0
+    graph_of_component = graph.new_empty(count).scatter_(0, component, graph)
+    return torch.bincount(graph_of_component, minlength=len(node_ptr) - 1)
+
+
+def bridges(edges: Tensor, num_nodes: int) -> Tensor:
+    """(P,) whether the graph falls apart without that edge; `edges` (2, P) stand once each.
+
+    A spanning forest leaves some edges out; an edge of the forest is a bridge if and only if none
+    of those joins its two sides. Each edge left out counts +r at one end and −r at the other, r its
+    own 64-bit number: in the sum over one side, those that lie inside cancel.
+
+    >>> bridges(torch.tensor([[0, 1, 2, 2], [1, 2, 0, 3]]), 4).tolist()
+    [False, False, False, True]
+    """
+    u, v = edges.cpu().numpy()
+    parent, depth = _spanning_forest(u, v, num_nodes)
+    of_forest = (parent[u] == v) | (parent[v] == u)
+    number = _scrambled(np.arange(len(u), dtype=np.uint64))
+    crossing = np.zeros(num_nodes, dtype=np.uint64)
+    np.add.at(crossing, u[~of_forest], number[~of_forest])
+    np.subtract.at(crossing, v[~of_forest], number[~of_forest])
+    order = np.argsort(-depth, kind="stable")
+    for level in np.split(order, np.flatnonzero(np.diff(depth[order])) + 1):
+        below = level[parent[level] >= 0]
+        np.add.at(crossing, parent[below], crossing[below])
+    child = np.where(parent[u] == v, u, v)
+    return torch.from_numpy(of_forest & (crossing[child] == 0)).to(edges.device)
+
+
+def _spanning_forest(u: Array, v: Array, num_nodes: int) -> tuple[Array, Array]:
+    """Parent (−1: none) and depth of each node in a forest of shortest paths."""
+    _, component = connected_components(_matrix(u, v, num_nodes), directed=False)
+    _, roots = np.unique(component, return_index=True)
+    # One more node joined to every root: a single search serves all graphs.
+    above = np.full(len(roots), num_nodes)
+    joined = _matrix(np.concatenate([u, v, above]), np.concatenate([v, u, roots]), num_nodes + 1)
+    depth, parent = dijkstra(
+        joined, indices=np.array(num_nodes), unweighted=True, return_predecessors=True
+    )
+    parent = np.where(parent[:num_nodes] == num_nodes, -1, parent[:num_nodes])
+    return parent.astype(np.int64), depth[:num_nodes].astype(np.int64)
+
+
+def _matrix(row: Array, column: Array, size: int) -> csr_array:
+    return csr_array((np.ones(len(row), dtype=np.float64), (row, column)), shape=(size, size))
+
+
+def _scrambled(x: Array) -> Array:
+    """Well mixed 64-bit numbers (the finaliser of splitmix64)."""
+    x = (x + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    mixed: Array = x ^ (x >> np.uint64(31))
+    return mixed
