@@ -9,6 +9,7 @@ import warnings
 import typer
 
 from augcl import __version__
+from augcl.cli.attack import attack
 from augcl.cli.compare import compare
 from augcl.cli.data import data
 from augcl.cli.doctor import doctor
@@ -41,7 +42,7 @@ app = typer.Typer(
     help="Self-supervised learning on graphs with hardness-aware negatives (AUGCL).\n\n"
     "Start with [bold]augcl train[/bold]: it needs no data of yours and no network.",
 )
-for command in (train, embed, evaluate, compare, reproduce, data, methods, doctor, report):
+for command in (train, embed, evaluate, compare, reproduce, attack, data, methods, doctor, report):
     app.command()(command)
 
 

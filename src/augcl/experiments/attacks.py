@@ -149,19 +149,20 @@ def attack_table_cell(
             attack.fit(victim, graphs, folder=agent, resume=place is not None)
         changed = attack.perturb(victim, test)
         edges = abs(changed.num_edges - test.num_edges) // 2 if spec.changes != "both" else None
-        found[name] = {**_accuracy(victim, changed), "edges": edges}
+        found[name] = {**accuracy_of(victim, changed), "edges": edges}
         clock.lap(name)
     return {
         "spec": asdict(spec),
         "seed": seed,
         "victim": {"settings": victim.settings(), "best_epoch": victim.best_epoch_},
-        "clean": _accuracy(victim, test),
+        "clean": accuracy_of(victim, test),
         "attacks": found,
         "seconds": clock.seconds,
     }
 
 
-def _accuracy(victim: Structure2VecClassifier, graphs: GraphSet) -> dict[str, Any]:
+def accuracy_of(victim: Structure2VecClassifier, graphs: GraphSet) -> dict[str, Any]:
+    """Accuracy with its 95 % interval, right answers and number of graphs."""
     assert graphs.y is not None
     right = int((predicted(victim, graphs) == graphs.y.numpy()).sum())
     low, high = wilson_interval(right, len(graphs))

@@ -33,6 +33,12 @@ class Cell:
         """Short, for people: GraphCL+dcl on MUTAG, seed 0."""
         return f"{_label(self.spec)} on {Path(self.spec.dataset).name}, seed {self.seed}"
 
+    @property
+    def order(self) -> tuple[Any, ...]:
+        """The costliest first."""
+        spec = self.spec
+        return (spec.hardness == "none", -spec.all_epochs, spec.hardness, self.seed)
+
     def path(self, out: Path) -> Path:
         decides = json.dumps({**self.spec.decides(), "data": self.data}, sort_keys=True)
         digest = hashlib.blake2b(decides.encode(), digest_size=6).hexdigest()

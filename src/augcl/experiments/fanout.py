@@ -8,10 +8,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, Protocol
 
 from joblib import Parallel, delayed
 
-from augcl.experiments.cells import Cell
 from augcl.files import remove_temporary
 from augcl.training.progress import print_warning, progress_bar
 
@@ -21,11 +21,29 @@ except ImportError:  # not on Windows: there two processes may compute the same 
     fcntl = None  # type: ignore[assignment]
 
 
+class Work(Protocol):
+    """A cell of any table."""
+
+    @property
+    def name(self) -> str:
+        """For people."""
+
+    @property
+    def order(self) -> tuple[Any, ...]:
+        """The costliest sort first: last, they would leave the other workers idle."""
+
+    def path(self, out: Path) -> Path:
+        """Of the file that it becomes."""
+
+    def compute(self, out: Path, data_dir: str | None) -> None:
+        """Write that file."""
+
+
 @dataclass(frozen=True)
 class Failure:
     """A cell that could not be computed, and why."""
 
-    cell: Cell
+    cell: Work
     reason: str
 
     def __str__(self) -> str:
@@ -33,7 +51,7 @@ class Failure:
 
 
 def compute_missing(
-    cells: Sequence[Cell], out: Path, *, data_dir: str | None, jobs: int
+    cells: Sequence[Work], out: Path, *, data_dir: str | None, jobs: int
 ) -> list[Failure]:
     """Compute the cells that have no file yet; returns those that failed.
 
@@ -44,7 +62,7 @@ def compute_missing(
     missing = {path: cell for path, cell in by_path.items() if not path.exists()}
     for path in by_path.keys() - missing.keys():  # killed after the result, before this
         _lock_of(path).unlink(missing_ok=True)
-    order = sorted(missing, key=lambda path: _costliest_first(missing[path]))
+    order = sorted(missing, key=lambda path: missing[path].order)
     failed: dict[Path, Failure] = {}
     with progress_bar("cells", len(missing)) as report:
         for wait in (False, True):  # first what nobody works on, then what others left undone
@@ -65,7 +83,7 @@ def compute_missing(
 
 
 def _attempt(
-    cell: Cell, out: Path, data_dir: str | None, wait: bool
+    cell: Work, out: Path, data_dir: str | None, wait: bool
 ) -> tuple[Path, Failure | None]:
     warnings.showwarning = print_warning
     path = cell.path(out)
@@ -117,12 +135,6 @@ def _locked(lock: Path, wait: bool) -> int | None:
         except FileNotFoundError:
             pass
         os.close(handle)  # removed by whoever had it: the lock is what lies there now
-
-
-def _costliest_first(cell: Cell) -> tuple[bool, int, str, int]:
-    """Long cells last would leave the other workers idle at the end."""
-    spec = cell.spec
-    return (spec.hardness == "none", -spec.all_epochs, spec.hardness, cell.seed)
 
 
 def _note(running: int, failed: dict[Path, Failure]) -> str:

@@ -48,3 +48,13 @@ def training_seconds(method: str, dataset: str) -> float | None:
     seconds: float | None
     seconds = paper()["training_time_seconds"].get(ALIASES.get(dataset, dataset), {}).get(method)
     return seconds
+
+
+def attack_accuracy(depth: int, attack: str, victim: str) -> float | None:
+    """Published accuracy in percent of a victim under an attack, by the paper's names.
+
+    >>> attack_accuracy(2, "GradArgmax", "AUGCL")
+    77.53
+    """
+    found: float | None = paper()["attacks"][f"{depth}-layer"].get(attack, {}).get(victim)
+    return found

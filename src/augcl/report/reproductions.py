@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from augcl.experiments import ablation, graph_classification, headroom, node_classification
-from augcl.experiments.cells import Cell
-from augcl.experiments.fanout import Failure, compute_missing
+from augcl.experiments.attack_cells import VICTIMS
+from augcl.experiments.fanout import Failure, Work, compute_missing
 from augcl.experiments.selection import PROTOCOL
 from augcl.experiments.sensitivity import TABLES
 from augcl.experiments.table import Table
+from augcl.report.attack_table import LAPTOP, attack_cells, attack_table
 from augcl.report.comparison import comparison
 from augcl.report.convergence import convergence
 from augcl.report.findings import Findings
@@ -46,7 +47,7 @@ def compared(request: Request, table: Table) -> Findings:
     return comparison(table.name, request.results(table), table, notes=notes)
 
 
-def _compute(cells: list[Cell], request: Request, jobs: int) -> list[Failure]:
+def _compute(cells: Sequence[Work], request: Request, jobs: int) -> list[Failure]:
     return compute_missing(cells, request.out, data_dir=request.data_dir, jobs=jobs)
 
 
@@ -139,6 +140,18 @@ REPRODUCTIONS = {
         convergence,
         rows=TIMED,
         seeds=1,
+    ),
+    "attacks": Reproduction(
+        "the paper's table of attacks on structure2vec",
+        lambda request, jobs: _compute(attack_cells(request), request, jobs),
+        attack_table,
+        tuple(VICTIMS),
+        tuple(VICTIMS),
+        ("components",),
+        ("components",),
+        seeds=1,
+        all_seeds=1,
+        epochs=LAPTOP["epochs"],
     ),
     "headroom": Reproduction(
         "where a weighting of negatives could help at all: oracle − base in many settings",

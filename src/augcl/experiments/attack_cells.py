@@ -1,0 +1,61 @@
+"""Cells of the table of attacks: a victim by depth and pre-training, and what attacks leave."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from augcl.experiments.attacks import AttackSpec, attack_table_cell
+from augcl.experiments.cells import FOLDER
+from augcl.experiments.run import one_thread, versions
+from augcl.files import write_json
+
+DEPTHS = (2, 3, 4)
+VICTIMS = {"Original": "none", "GraphCL": "graphcl", "ProGCL": "progcl", "AUGCL": "augcl"}
+"""The paper's columns, by our names of the pre-training."""
+
+
+@dataclass(frozen=True)
+class AttackCell:
+    """One victim with one seed, attacked in all three ways; a file like any other cell."""
+
+    spec: AttackSpec
+    seed: int
+
+    @property
+    def name(self) -> str:
+        return f"victim of depth {self.spec.depth}, {self.spec.pretraining}, seed {self.seed}"
+
+    @property
+    def order(self) -> tuple[Any, ...]:
+        return (-self.spec.epochs, -self.spec.depth, self.seed)
+
+    def path(self, out: Path) -> Path:
+        settings = self.spec.victim(0).settings()
+        decides = json.dumps({**asdict(self.spec), "victim": settings}, sort_keys=True)
+        digest = hashlib.blake2b(decides.encode(), digest_size=6).hexdigest()
+        label = f"depth-{self.spec.depth}+{self.spec.pretraining}-{digest}"
+        return out / FOLDER / f"components-{self.spec.size}" / label / f"seed-{self.seed}.json"
+
+    def read(self, out: Path) -> dict[str, Any] | None:
+        """The finished record, if there is one."""
+        path = self.path(out)
+        if not path.exists():
+            return None
+        record: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        return record
+
+    def compute(self, out: Path, data_dir: str | None) -> None:
+        """Train and attack on one thread; a stopped cell goes on where it was."""
+        one_thread()
+        work = self.path(out).with_suffix("")
+        record = attack_table_cell(self.spec, self.seed, folder=work, progress=False)
+        write_json(self.path(out), {**record, "versions": versions()})
+        shutil.rmtree(work, ignore_errors=True)
+
+    def with_seed(self, seed: int) -> AttackCell:
+        return replace(self, seed=seed)

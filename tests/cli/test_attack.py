@@ -1,0 +1,86 @@
+"""`augcl attack` and the table of attacks."""
+
+import csv
+import json
+from dataclasses import replace
+
+import pytest
+
+from augcl.experiments import attack_cells
+from augcl.experiments.fanout import compute_missing
+from augcl.report import attack_table
+from augcl.report.request import Request
+
+
+@pytest.fixture(scope="module")
+def attacked(tmp_path_factory, succeeds):
+    out = tmp_path_factory.mktemp("attack")
+    options = ("--attack", "RandSampling", "--epochs", "3", "--seed", "1", "--out", out)
+    return out, json.loads(succeeds("attack", "components", *options, "--json"))
+
+
+def test_the_result_has_both_accuracies_with_their_intervals(attacked):
+    out, result = attacked
+    assert json.loads((out / "result.json").read_text()) == result
+    for name in ("clean", "attacked"):
+        one = result[name]
+        assert one["low"] < one["accuracy"] < one["high"]
+        assert one["graphs"] == 150
+
+
+def test_every_changed_edge_is_listed_and_no_graph_has_more_than_the_budget(attacked):
+    out, _ = attacked
+    rows = list(csv.DictReader((out / "changed_edges.csv").read_text().splitlines()))
+    assert rows
+    graphs = [row["graph"] for row in rows]
+    assert len(set(graphs)) == len(graphs)
+    assert {row["change"] for row in rows} == {"add"}
+
+
+def test_a_saved_victim_is_attacked_again(attacked, succeeds, tmp_path):
+    out, result = attacked
+    options = ("--model", out / "model", "--attack", "GradArgmax", "--out", tmp_path / "x")
+    again = json.loads(succeeds("attack", "components", *options, "--json"))
+    assert again["clean"] == result["clean"]
+    assert again["attacked"]["accuracy"] <= again["clean"]["accuracy"]
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (("--attack", "Grad"), "attack"),
+        (("--pretraining", "dcl"), "pre-training"),
+        (("--changes", "swap"), "changes"),
+    ],
+)
+def test_mistakes_are_told_in_one_line(refused, tmp_path, options, told):
+    assert told in refused("attack", "components", *options, "--out", tmp_path / "x")
+
+
+def test_the_table_shows_every_depth_with_intervals_beside_the_paper(tmp_path, monkeypatch):
+    spec = attack_table._spec
+
+    def tiny(*given):
+        return replace(spec(*given), per_class=50, epochs=2, updates=2, agent_graphs=20)
+
+    monkeypatch.setattr(attack_table, "_spec", tiny)
+    monkeypatch.setattr(attack_table, "DEPTHS", (2,))
+    request = Request(tmp_path, ("components",), ("Original", "AUGCL"), seeds=1, epochs=2)
+    cells = attack_table.attack_cells(request)
+    assert compute_missing(cells, tmp_path, data_dir=None, jobs=1) == []
+    written = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("seed-*.json")}
+    assert len(written) == 2
+    assert compute_missing(cells, tmp_path, data_dir=None, jobs=1) == []
+    assert {path: path.stat().st_mtime_ns for path in written} == written
+    findings = attack_table.attack_table(request)
+    (grid,) = findings.grids
+    assert [row[0] for row in grid.rows] == ["clean", "RandSampling", "GradArgmax", "RLS2V"]
+    assert "(93.20)" in grid.rows[0][1]
+    assert len(findings.sentences) == 1
+
+
+def test_every_setting_of_a_victim_makes_another_cell(tmp_path):
+    cell = attack_cells.AttackCell(attack_cells.AttackSpec(), 0)
+    other = [{"depth": 3}, {"pretraining": "augcl"}, {"epochs": 7}, {"updates": 9}, {"budget": 2}]
+    paths = {replace(cell, spec=replace(cell.spec, **o)).path(tmp_path) for o in other}
+    assert len(paths | {cell.path(tmp_path)}) == len(other) + 1
