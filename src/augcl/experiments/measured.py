@@ -54,6 +54,14 @@ class Measured:
         both = [[m.folds[seed] for seed in seeds] for m in (self, other)]
         return paired_difference(*both) if seeds else None
 
+    def gap(self, other: Measured) -> float | None:
+        """The plain difference over the seeds that both have; None if there is none."""
+        seeds = self.folds.keys() & other.folds.keys()
+        if not seeds:
+            return None
+        means = [np.mean([np.mean(m.folds[seed]) for seed in sorted(seeds)]) for m in (self, other)]
+        return float(means[0] - means[1])
+
     def __str__(self) -> str:
         spread = "" if self.std is None else f" ± {100 * self.std:.2f}"
         return f"{100 * self.mean:.2f}{spread}"

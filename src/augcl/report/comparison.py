@@ -93,7 +93,8 @@ def _against(found: Measured, base: Measured | None, difference: Any) -> tuple[s
     if base is None:
         return "", ""
     if difference is None:
-        return f"{100 * (found.mean - base.mean):+.2f}", ""
+        gap = found.gap(base)
+        return "" if gap is None else f"{100 * gap:+.2f}", ""
     mean, low, high = (100 * value for value in (difference.mean, difference.low, difference.high))
     return f"{mean:+.2f} [{low:+.1f}, {high:+.1f}]", p_text(difference.p).removeprefix("= ")
 

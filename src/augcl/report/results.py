@@ -58,6 +58,7 @@ class Section:
     title: str
     text: str
     findings: Findings
+    verdicts: bool = False
 
     def markdown(self) -> str:
         grids = [grid for grid in self.findings.grids if len(grid.rows) > 1]
@@ -65,7 +66,7 @@ class Section:
             return ""
         parts = [f"## {self.title}", self.text, *(grid.markdown() for grid in grids)]
         parts += [f"![{name}](figures/{name}.svg)" for name in self.findings.figures]
-        if self.findings.sentences:
+        if self.verdicts and self.findings.sentences:
             parts.append("\n".join(f"* {sentence}" for sentence in self.findings.sentences))
         return "\n\n".join(part for part in parts if part)
 
@@ -118,6 +119,7 @@ def sections(folder: Path) -> list[Section]:
             "Graph classification: which negatives count how much",
             "Every row is trained for 40 epochs, with the positive in the denominator.",
             found.rows("graph-classification", GRAPHS, graphs),
+            verdicts=True,
         ),
         Section(
             "Graph classification: every system of the paper",
@@ -180,21 +182,25 @@ def sections(folder: Path) -> list[Section]:
             "Base (GraphCL, GRACE on Cora, GCA on Amazon-Photo), and the oracle, which leaves out "
             "all false negatives, in many settings; methods where they were measured.",
             headroom_map(found.request(headroom.GRAPHS + headroom.NODES, METHODS)),
+            verdicts=True,
         ),
         Section(
             "Node classification: Cora",
-            "The paper does not show Cora; GCA with GRACE's published settings, and GRACE.",
+            "The paper does not show Cora; GCA with GRACE's published settings.",
             found.rows("cora-gca", nodes, ("Cora",), node_classification.PAPER),
+            verdicts=True,
         ),
         Section(
             "Node classification: Cora, GRACE",
-            "GRACE-liblinear: by GRACE's own protocol, for which it reports 83.3.",
+            "By GRACE's own protocol (`grace-liblinear`), for which it reports 83.3, one training "
+            "reached 83.7 here.",
             found.rows(
                 "cora-grace",
                 node_classification.GRACE,
                 ("Cora",),
-                (*node_classification.GRACE.compared, "AUGCL-full", "GRACE-liblinear"),
+                (*node_classification.GRACE.compared, "AUGCL-full"),
             ),
+            verdicts=True,
         ),
         Section(
             "Node classification: 200 epochs",
@@ -208,6 +214,7 @@ def sections(folder: Path) -> list[Section]:
                 epochs=200,
                 candidates=512,
             ),
+            verdicts=True,
         ),
         Section(
             "Node classification: 800 epochs",
