@@ -44,6 +44,8 @@ class RandSampling(Attack):
     12
     """
 
+    pairs_at_once = 1 << 20  # they are rarely listed
+
     def __init__(
         self,
         *,
