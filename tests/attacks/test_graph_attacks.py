@@ -10,7 +10,6 @@ from sklearn.base import clone
 
 from augcl import GradArgmax, InputError, RandSampling, Structure2VecClassifier
 from augcl.attacks import RLS2V, SameComponents, Semantics, WeightedEdges, accuracy_under
-from augcl.attacks import base as attack_base
 from augcl.attacks.grad_argmax import target_classes
 from augcl.data import GraphSet, components
 from augcl.data.component_sets import component_sets
@@ -159,7 +158,7 @@ def test_the_authors_targets_are_off_by_one():
 
 def test_batches_do_not_change_the_result(victim, monkeypatch):
     whole = GradArgmax(budget=2).perturb(victim, TEST)
-    monkeypatch.setattr(attack_base, "PAIRS_AT_ONCE", 2000)
+    monkeypatch.setattr(GradArgmax, "pairs_at_once", 2000)
     parts = GradArgmax(budget=2).perturb(victim, TEST)
     assert torch.equal(changed_edges(whole, parts), torch.zeros(len(TEST), dtype=torch.long))
 

@@ -105,12 +105,9 @@ def test_targets_are_the_reward_at_the_end_and_the_best_next_worth_before(monkey
     reward = torch.tensor([1.0, -1.0, 1.0, -1.0])
     with torch.no_grad():
         agent.target.out[1].bias += 1
-        first = agent.network(*game.after(choices[:, :0]), 0)[
-            choices[:, 0] + game.graphs.node_ptr[:-1]
-        ]
-        second = agent.network(*game.after(choices[:, :1]), 1)[
-            choices[:, 1] + game.graphs.node_ptr[:-1]
-        ]
+        start = game.graphs.node_ptr[:-1]
+        first = agent.network(*game.after(choices[:, :0]), 0)[choices[:, 0] + start]
+        second = agent.network(*game.after(choices[:, :1]), 1)[choices[:, 1] + start]
         _, best = game.best(agent.target, choices[:, :1])
     expected = {0: (first - best).square().mean(), 1: (second - reward).square().mean()}
     for t, value in expected.items():

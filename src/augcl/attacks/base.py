@@ -20,9 +20,6 @@ from augcl.data.flips import flip_edges
 from augcl.errors import InputError, one_of
 from augcl.training.method import whole_number
 
-PAIRS_AT_ONCE = 1 << 20
-"""Ordered pairs of nodes of the graphs that are attacked together: decides memory."""
-
 
 class Attack(BaseEstimator, ABC):  # type: ignore[misc]
     """Changes few edges of each graph so that a classifier errs, and the meaning stays.
@@ -35,6 +32,8 @@ class Attack(BaseEstimator, ABC):  # type: ignore[misc]
     semantics: Semantics | None
     recipe: str
     random_state: int | None
+    pairs_at_once = 1 << 17
+    """Ordered pairs of nodes of the graphs that are attacked together: what a cache can hold."""
 
     @abstractmethod
     def _flips(
@@ -59,7 +58,7 @@ class Attack(BaseEstimator, ABC):  # type: ignore[misc]
         data = as_graphset(graphs)
         labels = self._labels(model, data, y)
         generator = self._generator()
-        parts = _batches(data)
+        parts = _batches(data, self.pairs_at_once)
         if len(parts) == 1:
             return flip_edges(data, self._flips(model, data, labels, generator))
         found = []
@@ -98,10 +97,10 @@ class Attack(BaseEstimator, ABC):  # type: ignore[misc]
         return generator
 
 
-def _batches(graphs: GraphSet) -> list[Tensor]:
-    """Neighbouring graphs whose pairs of nodes fit in memory together."""
+def _batches(graphs: GraphSet, limit: int) -> list[Tensor]:
+    """Neighbouring graphs with about so many ordered pairs of nodes, numbers of them."""
     pairs = graphs.node_ptr.diff().cpu().square().cumsum(0)
-    batch = pairs.div(PAIRS_AT_ONCE, rounding_mode="floor")
+    batch = pairs.div(limit, rounding_mode="floor")
     sizes = batch.unique_consecutive(return_counts=True)[1]
     return list(torch.arange(len(graphs)).split(sizes.tolist()))
 

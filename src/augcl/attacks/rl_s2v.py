@@ -192,7 +192,7 @@ class RLS2V(Attack):
             count = min(len(data) - 1, max(1, int(len(data) * self.validation)))
             watched, kept = np.sort(order[:count]), np.sort(order[count:])
         self.n_features_in_ = data.num_features
-        network = self._network(generator)
+        network = self._network(generator).to(data.device)
         agent = Agent(
             network,
             self._rules,

@@ -24,6 +24,11 @@ class EdgeFactors(NamedTuple):
     receiver: Sequence[Tensor]
     sender: Sequence[Tensor]
 
+    def to(self, device: torch.device) -> EdgeFactors:
+        """The same on another device."""
+        receiver, sender = ([matrix.to(device) for matrix in part] for part in self)
+        return EdgeFactors(receiver, sender)
+
 
 class GraphClassifier(nn.Module):
     """logits = W2 ReLU(W1 g + b1) + b2 with g = Σ_v μ_v, and a projector for contrasting.

@@ -63,16 +63,27 @@ class Structure2Vec(nn.Module):
 
     def forward(self, x: Tensor, edges: Tensor | Adjacency) -> Tensor:
         """(V, F) features and (2, E) edges, or an Adjacency, to (V, width)."""
-        return self.trace(x, edges).values[-1]
+        edges = _adjacency(edges, len(x))
+        messages = self.first(x)
+        values, own = relu(messages), messages + self.shared.bias
+        for _ in range(self.depth):  # earlier values are let go: their memory serves again
+            values = self._round(edges.sum_neighbours(values), own)
+        return values
 
     def trace(self, x: Tensor, edges: Tensor | Adjacency) -> Trace:
         """All steps, from which the gradient for any pair of nodes can be told."""
-        if not isinstance(edges, Adjacency):
-            edges = Adjacency.from_edges(edges, len(x))
+        edges = _adjacency(edges, len(x))
         messages = self.first(x)
         values, sums = [relu(messages)], []
         own = messages + self.shared.bias
         for _ in range(self.depth):
             sums.append(edges.sum_neighbours(values[-1]))
-            values.append(torch.addmm(own, sums[-1], self.shared.weight.t()).relu_())
+            values.append(self._round(sums[-1], own))
         return Trace(values, sums)
+
+    def _round(self, sums: Tensor, own: Tensor) -> Tensor:
+        return torch.addmm(own, sums, self.shared.weight.t()).relu_()
+
+
+def _adjacency(edges: Tensor | Adjacency, nodes: int) -> Adjacency:
+    return edges if isinstance(edges, Adjacency) else Adjacency.from_edges(edges, nodes)

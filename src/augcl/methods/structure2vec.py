@@ -193,5 +193,7 @@ class Structure2VecClassifier(GraphClassifierEstimator):
 
     def edge_factors(self, graphs: GraphSet, targets: Tensor) -> list[EdgeFactors]:
         """The gradients of −log P(class number targets[r, g]) for every pair of nodes."""
-        factors: list[EdgeFactors] = self.network_.edge_factors(graphs, targets)
-        return factors
+        data = self._read(graphs)
+        where = next(self.network_.parameters()).device
+        factors: list[EdgeFactors] = self.network_.edge_factors(data.to(where), targets.to(where))
+        return [factor.to(data.device) for factor in factors]

@@ -53,11 +53,12 @@ class Blocks:
         found = [left[0].new_empty(2, 0)]
         for block, (i, j) in zip(self.nodes, self._corners, strict=True):
             groups, n = block.shape
-            square = left[0].new_zeros(groups, n, n)
+            square = left[0].new_empty(groups, n, n)
             members = block.flatten()
-            for pair in zip(left, right, strict=True):  # index_select is the faster way to gather
+            for k, pair in enumerate(zip(left, right, strict=True)):
+                # index_select is the faster way to gather
                 one, other = (m.index_select(0, members).view(groups, n, -1) for m in pair)
-                square.baddbmm_(one, other.mT)
+                square.baddbmm_(one, other.mT, beta=min(k, 1))
             flat = square.view(groups, n * n)
             ways = [flat.index_select(1, at).flatten() for at in (i * n + j, j * n + i)]
             found.append(torch.stack(ways))
