@@ -193,5 +193,6 @@ class Structure2VecClassifier(GraphClassifierEstimator):
 
     def edge_factors(self, graphs: GraphSet, targets: Tensor) -> list[EdgeFactors]:
         """The gradients of −log P(class number targets[r, g]) for every pair of nodes."""
-        factors: list[EdgeFactors] = self.network_.edge_factors(graphs, targets)
-        return factors
+        device, home = next(self.network_.parameters()).device, graphs.device
+        found = self.network_.edge_factors(graphs.to(device), targets.to(device))
+        return [EdgeFactors(*([t.to(home) for t in part] for part in factors)) for factors in found]
