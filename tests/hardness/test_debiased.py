@@ -111,3 +111,8 @@ def test_nodes_need_a_temperature_that_the_powers_leave_room_for():
     graph = references.communities(30)
     with pytest.raises(InputError, match=r"tau is 0.05: .* 0.06 or more"):
         augcl.GRACE(hardness=HCL(beta=2), tau=0.05, epochs=1).fit(graph)
+
+
+def test_the_loss_itself_refuses_impossible_settings():
+    with pytest.raises(InputError, match="tau_plus"):
+        augcl.info_nce(torch.eye(3), torch.eye(3), hardness=DCL(1.5))

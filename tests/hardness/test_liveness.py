@@ -6,7 +6,7 @@ import torch
 from augcl import AffinityUncertainty, GraphCL, load
 from augcl.data.batches import fixed_batches
 from augcl.experiments.run import preset_augmentation
-from augcl.methods.hardened import EmbeddedBatches
+from augcl.methods.onset import EmbeddedBatches
 from augcl.training.statistics import batch_statistics
 
 NAMES = ("MUTAG", "PROTEINS", "IMDB-BINARY", "NCI1", "DD", "REDDIT-BINARY", "COLLAB")
@@ -21,7 +21,7 @@ def test_the_weights_are_alive(name, tu_dir):
     batches = fixed_batches(some, 128, generator)
     for reward in (1.5, 1.9):
         with batch_statistics(model.network_):
-            pairs = EmbeddedBatches(model, batches, generator)
+            pairs = EmbeddedBatches(model._pair, batches, generator)
             found = AffinityUncertainty(reward=reward).fit(pairs, generator=generator).vitals_
         assert found.alive
         assert found.weight_std > 0.1

@@ -2,6 +2,7 @@
 
 import pytest
 import torch
+from sklearn.exceptions import NotFittedError
 
 import augcl
 import references
@@ -65,3 +66,8 @@ def test_it_gains_on_nodes():
         model = augcl.GRACE(hardness=hardness, epochs=30, width=16, progress=False).fit(graph)
         found.append(augcl.evaluate(model.transform(graph), graph, repeats=3, progress=False).mean)
     assert found[1] > found[0]
+
+
+def test_in_a_loop_of_ones_own_it_asks_for_labels():
+    with pytest.raises(NotFittedError, match="begin_batch"):
+        info_nce(torch.eye(3), torch.eye(3), hardness=Oracle())

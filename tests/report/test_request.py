@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from augcl.experiments import node_classification
 from augcl.experiments.cells import Cell
 from augcl.experiments.graph_classification import TABLE as GRAPHS
 from augcl.experiments.node_classification import TABLE as NODES
@@ -42,6 +43,12 @@ def test_features_epochs_and_seeds_reach_every_cell(table):
 def test_candidates_are_for_nodes():
     request = Request(Path(), ("Cora",), ("GCA",), 1, candidates=64)
     assert request.cells(NODES)[0].spec.options == {"candidates": 64}
+
+
+@pytest.mark.parametrize("dataset", node_classification.DATASETS)
+def test_every_row_of_the_paper_has_a_place(dataset):
+    request = Request(Path(), (dataset,), node_classification.PAPER, 1, candidates=64)
+    assert len({cell.path(Path()) for cell in request.cells(NODES)}) == len(request.rows)
 
 
 def test_a_selected_row_waits_for_all_settings_of_its_grid(tmp_path):

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from augcl.experiments import published as paper
-from augcl.experiments.table import Table
+from augcl.experiments.graph_classification import DATASETS, variants_of_augcl
 
 PARTS = {
     "k-means, Deep Gamblers": ("kmeans", "gamblers", "k-means", "ExtraClass"),
@@ -25,25 +23,8 @@ def published(row: str, dataset: str) -> tuple[float, float] | None:
     return paper.ablation(partition, estimator, dataset)
 
 
-DATASETS = ("MUTAG", "PROTEINS", "IMDB-BINARY", "NCI1", "DD", "REDDIT-BINARY", "COLLAB")
-
-ROWS: dict[str, dict[str, Any]] = {
-    "untrained": {"hardness": "none", "epochs": 0},
-    "GraphCL": {"hardness": "none"},
-    **{
-        row: {"hardness": "augcl", "hardness_options": {"partition": f, "estimator": g}}
-        for row, (f, g, *_) in PARTS.items()
-    },
-    "oracle": {"hardness": "oracle"},
-}
-
-TABLE = Table(
+TABLE = variants_of_augcl(
     "ablation",
-    ROWS,
-    floor="untrained",
-    base="GraphCL",
-    ceiling="oracle",
-    compared=tuple(ROWS),
-    epochs=40,
-    published=published,
+    {row: {"partition": f, "estimator": g} for row, (f, g, *_) in PARTS.items()},
+    published,
 )

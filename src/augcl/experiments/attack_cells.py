@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import shutil
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from augcl.experiments.attacks import AttackSpec, attack_table_cell
-from augcl.experiments.cells import FOLDER
+from augcl.experiments.cells import FOLDER, digest, read_record
 from augcl.experiments.run import one_thread, versions
 from augcl.files import write_json
 
@@ -36,18 +34,13 @@ class AttackCell:
 
     def path(self, out: Path) -> Path:
         settings = self.spec.victim(0).settings()
-        decides = json.dumps({**asdict(self.spec), "victim": settings}, sort_keys=True)
-        digest = hashlib.blake2b(decides.encode(), digest_size=6).hexdigest()
-        label = f"depth-{self.spec.depth}+{self.spec.pretraining}-{digest}"
+        decides = digest({**asdict(self.spec), "victim": settings})
+        label = f"depth-{self.spec.depth}+{self.spec.pretraining}-{decides}"
         return out / FOLDER / f"components-{self.spec.size}" / label / f"seed-{self.seed}.json"
 
     def read(self, out: Path) -> dict[str, Any] | None:
         """The finished record, if there is one."""
-        path = self.path(out)
-        if not path.exists():
-            return None
-        record: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        return record
+        return read_record(self.path(out))
 
     def compute(self, out: Path, data_dir: str | None) -> None:
         """Train and attack on one thread; a stopped cell goes on where it was."""

@@ -40,19 +40,14 @@ class Cell:
         return (spec.hardness == "none", -spec.all_epochs, spec.hardness, self.seed)
 
     def path(self, out: Path) -> Path:
-        decides = json.dumps({**self.spec.decides(), "data": self.data}, sort_keys=True)
-        digest = hashlib.blake2b(decides.encode(), digest_size=6).hexdigest()
+        label = f"{_label(self.spec)}-{digest({**self.spec.decides(), 'data': self.data})}"
         name = known_name(self.spec.dataset) or Path(self.spec.dataset).name
         dataset = re.sub(r"[^\w.-]+", "_", name)
-        return out / FOLDER / dataset / f"{_label(self.spec)}-{digest}" / f"seed-{self.seed}.json"
+        return out / FOLDER / dataset / label / f"seed-{self.seed}.json"
 
     def read(self, out: Path) -> dict[str, Any] | None:
         """The finished record, if there is one."""
-        path = self.path(out)
-        if not path.exists():
-            return None
-        record: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        return record
+        return read_record(self.path(out))
 
     def compute(self, out: Path, data_dir: str | None) -> None:
         """Train and judge on one thread.
@@ -75,6 +70,20 @@ class Cell:
 
     def with_seed(self, seed: int) -> Cell:
         return replace(self, seed=seed)
+
+
+def digest(decides: Any) -> str:
+    """A short hash of plain JSON values."""
+    text = json.dumps(decides, sort_keys=True)
+    return hashlib.blake2b(text.encode(), digest_size=6).hexdigest()
+
+
+def read_record(path: Path) -> dict[str, Any] | None:
+    """What a file of results holds, if it is there."""
+    if not path.exists():
+        return None
+    record: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return record
 
 
 def records(cell: Cell, out: Path) -> dict[int, dict[str, Any]]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from augcl.experiments.published import accuracy
-from augcl.experiments.table import Table
+from augcl.experiments.table import Published, Table, unpublished
 
 DATASETS = ("MUTAG", "PROTEINS", "IMDB-BINARY", "NCI1", "DD", "REDDIT-BINARY", "COLLAB")
 """All of the paper, those that take least time first."""
@@ -76,3 +78,25 @@ TABLE = Table(
     epochs=40,
     published=published,
 )
+
+
+def variants_of_augcl(
+    name: str, variants: dict[str, dict[str, Any]], published: Published = unpublished
+) -> Table:
+    """AUGCL with each of some settings of its hardness, between floor, base and ceiling."""
+    rows: dict[str, dict[str, Any]] = {
+        "untrained": {"hardness": "none", "epochs": 0},
+        "GraphCL": {"hardness": "none"},
+        **{row: {"hardness": "augcl", "hardness_options": o} for row, o in variants.items()},
+        "oracle": {"hardness": "oracle"},
+    }
+    return Table(
+        name,
+        rows,
+        floor="untrained",
+        base="GraphCL",
+        ceiling="oracle",
+        compared=tuple(rows),
+        epochs=40,
+        published=published,
+    )

@@ -22,7 +22,7 @@ from augcl.files import write_json
 from augcl.hardness import AffinityUncertainty
 from augcl.hardness.monitor import Monitor
 from augcl.methods.graphcl import GraphCL
-from augcl.methods.hardened import EmbeddedBatches
+from augcl.methods.onset import EmbeddedBatches
 from augcl.ops.cosine import cosine
 from augcl.training.statistics import batch_statistics
 
@@ -44,7 +44,7 @@ def measure(dataset: str, *, data_dir: str | None = None, seed: int = 0) -> list
         hardness = AffinityUncertainty(reward=reward)
         monitor = Monitor(hardness)
         with batch_statistics(model.network_):
-            pairs = EmbeddedBatches(model, batches, generator)
+            pairs = EmbeddedBatches(model._pair, batches, generator)
             hardness.fit(pairs, generator=generator)
             for batch, (anchors, candidates) in zip(batches, pairs, strict=True):
                 monitor.begin_batch(batch.y)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from augcl.experiments.table import Table
+from augcl.experiments.graph_classification import variants_of_augcl
 
 REWARDS = {f"{o:.1f}": {"reward": o} for o in (1.5, 1.6, 1.7, 1.8, 1.9)}
 ALPHAS = {
@@ -16,23 +14,7 @@ ALPHAS = {
 }
 """The paper's grids."""
 
-
-def _table(name: str, values: dict[str, dict[str, Any]]) -> Table:
-    rows: dict[str, dict[str, Any]] = {
-        "untrained": {"hardness": "none", "epochs": 0},
-        "GraphCL": {"hardness": "none"},
-        **{value: {"hardness": "augcl", "hardness_options": o} for value, o in values.items()},
-        "oracle": {"hardness": "oracle"},
-    }
-    return Table(
-        name,
-        rows,
-        floor="untrained",
-        base="GraphCL",
-        ceiling="oracle",
-        compared=tuple(rows),
-        epochs=40,
-    )
-
-
-TABLES = {"reward": _table("reward", REWARDS), "alpha": _table("alpha", ALPHAS)}
+TABLES = {
+    "reward": variants_of_augcl("reward", REWARDS),
+    "alpha": variants_of_augcl("alpha", ALPHAS),
+}

@@ -12,13 +12,15 @@ from augcl.data.catalogue import known_name
 from augcl.errors import one_of
 from augcl.experiments.cells import Cell
 from augcl.experiments.run import Spec
-from augcl.methods import METHODS
 from augcl.training.method import fingerprint
 
 
 @dataclass(frozen=True)
 class Setting:
-    """What all rows of a comparison share; `epochs` None: as the table says."""
+    """What all rows of a comparison share; `epochs` None: as the table says.
+
+    `options` are of the base method, with and without a hardness.
+    """
 
     epochs: int | None = None
     features: str = "auto"
@@ -66,8 +68,8 @@ class Table:
     def spec(self, dataset: str, row: str, setting: Setting = PLAIN) -> Spec:
         given = self.rows[one_of(row, self.rows, "method")]
         spec = Spec(dataset, **{"epochs": setting.epochs or self.epochs, **given})
-        known = METHODS[spec.method]().get_params(deep=False)  # raw features know nearly none
-        shared = {name: value for name, value in setting.options.items() if name in known}
+        of_base = spec.method == Spec(dataset, **self.rows[self.base]).method
+        shared = setting.options if of_base else {}  # another method has settings of its own
         return replace(spec, features=setting.features, options={**shared, **spec.options})
 
     @property

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import time
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
+from augcl.experiments.cells import digest, read_record
 from augcl.experiments.run import Spec, one_thread, versions
 from augcl.experiments.table import Setting, Table, identity
 from augcl.files import write_json
@@ -33,17 +32,12 @@ class Timing:
         specs = self._specs()
         what = {row: spec.decides() for row, spec in specs.items()}
         what["data"] = {"hash": identity(next(iter(specs.values())), self.data_dir)}
-        text = json.dumps([what, self.turns], sort_keys=True)
-        digest = hashlib.blake2b(text.encode(), digest_size=6).hexdigest()
-        return out / FOLDER / f"{Path(self.dataset).name}-{digest}.json"
+        return out / FOLDER / f"{Path(self.dataset).name}-{digest([what, self.turns])}.json"
 
     def read(self, out: Path) -> dict[str, list[float]] | None:
         """Processor seconds of each row's trainings, if they were measured."""
-        path = self.path(out)
-        if not path.exists():
-            return None
-        seconds: dict[str, list[float]] = json.loads(path.read_text(encoding="utf-8"))["seconds"]
-        return seconds
+        record = read_record(self.path(out))
+        return None if record is None else record["seconds"]
 
     def measure(self, out: Path) -> None:
         """Processor time of one thread: what else the machine does counts little.

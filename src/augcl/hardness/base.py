@@ -26,6 +26,9 @@ class Hardness(BaseEstimator):  # type: ignore[misc]
     mixed: int = 0
     """So many synthetic negatives are mixed from the heaviest ones; then none is weighted."""
 
+    refresh: int | None = None
+    """It is fitted anew every so many epochs; if None once."""
+
     def check(self) -> None:
         """Raise `InputError` for settings that cannot be."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import torch
+from sklearn.exceptions import NotFittedError
 from torch import Tensor
 
 from augcl.errors import InputError
@@ -50,6 +51,8 @@ class Oracle(Hardness):
         self._labels = labels
 
     def log_weights(self, anchors: Tensor, candidates: Tensor, affinity: Tensor) -> Tensor:
+        if not hasattr(self, "_labels"):
+            raise NotFittedError("the oracle has no labels yet: call begin_batch(labels) first")
         labels = self._labels
         of_anchors = labels[: len(anchors), None]
         false = (of_anchors == labels) & (of_anchors >= 0)  # −1: nobody knows

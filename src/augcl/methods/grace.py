@@ -276,7 +276,8 @@ class GRACE(NodeEstimator):
                 self._anchors = self.network_(batch.views.clean).detach()
         if anew or self.weights_ is None:  # after a resume they are computed again
             assert self._anchors is not None
-            self.weights_ = PairWeights.of(self.hardness_, self._anchors, labels=batch.labels)
+            anchors = self._anchors.to(batch.graph.x.device)  # loaded ones lie on the CPU
+            self.weights_ = PairWeights.of(self.hardness_, anchors, labels=batch.labels)
             self._weight_facts = self.weights_.describe(batch.labels)
 
     def _after_epoch(self) -> Metrics:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import math
 from abc import abstractmethod
-from collections.abc import Iterator
 
 import torch
 from torch import Tensor, nn
@@ -15,7 +14,7 @@ from augcl.encoders import GIN, ContrastiveNetwork, inputs, output_width, projec
 from augcl.errors import InputError, one_of
 from augcl.hardness import Hardness, Uniform
 from augcl.hardness.monitor import Monitor
-from augcl.methods.onset import first_epoch, fit_due
+from augcl.methods.onset import EmbeddedBatches, first_epoch, fit_due
 from augcl.methods.recipes import chosen_hardness, get_recipe
 from augcl.objectives import info_nce
 from augcl.training.estimator import GraphEstimator
@@ -114,7 +113,7 @@ class HardenedContrast(GraphEstimator):
         if not (self._hardened and fit_due(self.hardness_, since)):
             return {}
         with self._statistics(self.network_):
-            self.hardness_.fit(EmbeddedBatches(self, batches, generator), generator=generator)
+            self.hardness_.fit(EmbeddedBatches(self._pair, batches, generator), generator=generator)
         found = self.hardness_.diagnose()
         return {"hardness": found} if found else {}
 
@@ -126,21 +125,3 @@ class HardenedContrast(GraphEstimator):
 
     def _load_learned(self, tensors: dict[str, Tensor]) -> None:
         self.hardness_.load_state(tensors)
-
-
-class EmbeddedBatches:
-    """Projections of all batches under fresh views, anew at every pass."""
-
-    def __init__(
-        self, method: HardenedContrast, batches: list[GraphSet], generator: torch.Generator
-    ) -> None:
-        self.method = method
-        self.batches = batches
-        self.generator = generator
-
-    @torch.no_grad()
-    def _pair(self, batch: GraphSet) -> tuple[Tensor, Tensor]:
-        return self.method._pair(batch, self.generator)
-
-    def __iter__(self) -> Iterator[tuple[Tensor, Tensor]]:
-        return (self._pair(batch) for batch in self.batches if len(batch) > 1)

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-
 import torch
 from torch import Tensor
 
 from augcl.data.graph import GraphSet
 from augcl.hardness import Hardness, Uniform
 from augcl.hardness.monitor import Monitor
-from augcl.methods.onset import fit_due
+from augcl.methods.onset import EmbeddedBatches, Pair, fit_due
 from augcl.objectives import info_nce
 from augcl.training.loop import Metrics
-
-Pair = Callable[[GraphSet, torch.Generator], tuple[Tensor, Tensor]]
 
 
 class Pretraining:
@@ -25,8 +21,7 @@ class Pretraining:
     hardness : Hardness
         It sets in at epoch `onset`.
     onset : int
-    pair : callable
-        A batch and a generator to the projections of both views.
+    pair : Pair
     tau, positive_in_denominator :
         See `info_nce`.
     """
@@ -67,22 +62,6 @@ class Pretraining:
         self.hardened = since >= 0 and not isinstance(self.hardness, Uniform)
         if not (self.hardened and fit_due(self.hardness, since)):
             return {}
-        self.hardness.fit(_Projected(self.pair, batches, generator), generator=generator)
+        self.hardness.fit(EmbeddedBatches(self.pair, batches, generator), generator=generator)
         found = self.hardness.diagnose()
         return {"hardness": found} if found else {}
-
-
-class _Projected:
-    """Projections of all batches under fresh views, anew at every pass."""
-
-    def __init__(self, pair: Pair, batches: list[GraphSet], generator: torch.Generator) -> None:
-        self.pair = pair
-        self.batches = batches
-        self.generator = generator
-
-    def __iter__(self) -> Iterator[tuple[Tensor, Tensor]]:
-        for batch in self.batches:
-            if len(batch) > 1:
-                with torch.no_grad():
-                    pair = self.pair(batch, self.generator)
-                yield pair

@@ -69,6 +69,7 @@ def info_nce(
     hardness = Uniform() if hardness is None else hardness
     if not isinstance(hardness, Hardness):
         raise InputError(f"hardness is {hardness!r}: give an object such as AffinityUncertainty()")
+    hardness.check()
     in_tiles = isinstance(hardness, PairWeights) or not hardness.weighs
     if symmetric and intra and in_tiles and tau / max(hardness.powers) >= LEAST_TAU:
         return node_info_nce(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from augcl.evaluation.statistics import wilson_interval
@@ -48,14 +49,13 @@ def attack_table(request: Request) -> Findings:
         data[str(depth)] = found
     if grids:
         schedule = _schedule(request)
-        last = grids[-1]
         note = (
             "Accuracy in percent with its 95 % interval (Wilson), over all test graphs of all "
             "seeds; in parentheses the paper's, single runs. Victims trained for "
             f"{schedule['epochs']} epochs at most, the agent of RL-S2V with {schedule['updates']} "
             "updates (published: 1000 and 100,000)."
         )
-        grids[-1] = Grid(last.title, last.header, last.rows, (note,))
+        grids[-1] = replace(grids[-1], notes=(note,))
     return Findings(
         "attacks", grids, {"depths": data, "schedule": _schedule(request)}, {}, sentences
     )

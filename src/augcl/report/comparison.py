@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 from augcl.evaluation.ranks import Ranks, compare_ranks
@@ -28,13 +28,12 @@ def comparison(name: str, results: Results, table: Table, *, notes: Sequence[str
     """Everything about some rows on some data sets."""
     grids = [_of_dataset(dataset, rows, table) for dataset, rows in results.items() if rows]
     ranks = _ranks(results, table)
-    if len(results) > 1:
+    several = len(results) > 1
+    if several:
         grids.append(_overview(results, table, ranks))
     if grids:
-        last = grids[-1]
-        notes = (*last.notes, *_explanation(results, table), *notes)
-        grids[-1] = Grid(last.title, last.header, last.rows, notes)
-    several = len(results) > 1
+        notes = (*grids[-1].notes, *_explanation(results, table), *notes)
+        grids[-1] = replace(grids[-1], notes=notes)
     sentences = [
         f"{dataset}: {sentence}" if several else sentence
         for dataset, rows in results.items()

@@ -25,8 +25,7 @@ def convergence(request: Request, table: Table) -> Findings:
     for dataset in request.datasets:
         curves[dataset] = {}
         for row in request.rows:
-            setting = request.setting(table, dataset)
-            cell = table.cell(dataset, row, setting, data_dir=request.data_dir)
+            cell = request.cell(table, dataset, row)
             losses = [
                 record["losses"]
                 for seed, record in records(cell, request.out).items()

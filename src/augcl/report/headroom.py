@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
 from augcl.errors import InputError
@@ -54,7 +55,7 @@ def headroom_map(request: Request) -> Findings:
                 dots.append(Dots(name, dataset, points))
             data.setdefault(dataset, {})[name] = {
                 "base": rows[BASE].runs,
-                **{row: _plain(gain) for row, gain in gains.items()},
+                **{row: gain and asdict(gain) for row, gain in gains.items()},
             }
     header = ("", "base", "oracle − base", *(f"{row} − base" for row in request.rows))
     note = (
@@ -87,21 +88,12 @@ def _gains(rows: Mapping[str, Measured]) -> dict[str, PairedDifference | None]:
 
 
 def _texts(request: Request, gains: Mapping[str, PairedDifference | None]) -> list[str]:
-    texts = []
-    for row in ("oracle", *request.rows):
-        gain = gains.get(row)
-        texts.append("" if gain is None else _text(gain))
-    return texts
+    every = (gains.get(row) for row in ("oracle", *request.rows))
+    return ["" if gain is None else _text(gain) for gain in every]
 
 
 def _text(gain: PairedDifference) -> str:
     return f"{100 * gain.mean:+.2f} [{100 * gain.low:+.2f}, {100 * gain.high:+.2f}]"
-
-
-def _plain(gain: PairedDifference | None) -> dict[str, float] | None:
-    if gain is None:
-        return None
-    return {"mean": gain.mean, "low": gain.low, "high": gain.high, "p": gain.p}
 
 
 def _sentences(data: Mapping[str, Mapping[str, Any]]) -> list[str]:

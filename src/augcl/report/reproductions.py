@@ -105,7 +105,7 @@ REPRODUCTIONS = {
         "AUGCL with its parts exchanged: partition and estimator",
         ablation.TABLE,
         SMALL[:2],
-        ablation.DATASETS,
+        graph_classification.DATASETS,
     ),
     "alpha": _of_table(
         "accuracy over α, which scales all weights",

@@ -47,7 +47,7 @@ class Request:
             cell
             for dataset in self.datasets
             for row in self.rows
-            for cell in (self._cell(table, dataset, row), *self._grid(table, dataset, row))
+            for cell in (self.cell(table, dataset, row), *self._grid(table, dataset, row))
         ]
         return [cell.with_seed(seed) for cell in chosen for seed in range(self.seeds or 1)]
 
@@ -57,7 +57,7 @@ class Request:
         for dataset in self.datasets:
             found[dataset] = {}
             for row in self.rows:
-                fixed = self.read(self._cell(table, dataset, row))
+                fixed = self.read(self.cell(table, dataset, row))
                 if fixed is not None:
                     found[dataset][row] = fixed
                 several = [self.read(cell) for cell in self._grid(table, dataset, row)]
@@ -72,11 +72,12 @@ class Request:
         """What the finished seeds of a cell's settings found."""
         return measured(cell, self.out, None if self.seeds is None else range(self.seeds))
 
-    def _cell(self, table: Table, dataset: str, row: str) -> Cell:
+    def cell(self, table: Table, dataset: str, row: str) -> Cell:
+        """The first cell of a row on a data set."""
         return table.cell(dataset, row, self.setting(table, dataset), data_dir=self.data_dir)
 
     def _grid(self, table: Table, dataset: str, row: str) -> list[Cell]:
         if not self.select:
             return []
-        fixed = self._cell(table, dataset, row)
+        fixed = self.cell(table, dataset, row)
         return [Cell(spec, 0, fixed.data) for spec in variants(fixed.spec)]

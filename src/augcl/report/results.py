@@ -161,7 +161,10 @@ def sections(folder: Path) -> list[Section]:
             "Ablation",
             "AUGCL with its partition and its uncertainty estimator exchanged.",
             found.rows(
-                "ablation", ablation.TABLE, ablation.DATASETS, own=tuple(ablation.PARTS)[1:]
+                "ablation",
+                ablation.TABLE,
+                graph_classification.DATASETS,
+                own=tuple(ablation.PARTS)[1:],
             ),
         ),
         *(
