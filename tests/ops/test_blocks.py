@@ -37,6 +37,8 @@ def test_products_are_the_inner_products_of_both_ends():
     for way, (a, b) in zip(blocks.products(left, right), ((i, j), (j, i)), strict=True):
         expected = sum((x[a] * y[b]).sum(1) for x, y in zip(left, right, strict=True))
         torch.testing.assert_close(way, expected)
+    summed = blocks.products(left, right, summed=True)
+    torch.testing.assert_close(summed, blocks.products(left, right).sum(0, keepdim=True))
 
 
 def test_a_pair_stands_where_places_says():

@@ -139,9 +139,10 @@ class GradArgmax(Attack):
     def _gradients(
         self, model: Any, graphs: GraphSet, found: Candidates, targets: Tensor
     ) -> list[Tensor]:
-        """For each row of targets (2, P): by the weights of both directions of each pair."""
+        """For each row of targets (2, P): by both directions of each pair; or (1, P), their sum."""
         if isinstance(model, HasEdgeFactors):
-            return [found.gradients(f) for f in model.edge_factors(graphs, targets)]
+            factors = model.edge_factors(graphs, targets)
+            return [found.gradients(f, summed=not self._authors) for f in factors]
         return [model.edge_gradients(graphs, found.pairs, target) for target in targets]
 
     def _score(self, found: Candidates, gradients: Tensor) -> Tensor:

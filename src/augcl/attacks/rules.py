@@ -35,17 +35,18 @@ class Candidates:
     joined: Tensor
     blocks: Blocks | None
 
-    def gradients(self, factors: EdgeFactors) -> Tensor:
-        """(2, P) gradients by the weights of i ← j and j ← i."""
-        dense = factors.receiver[0].new_empty(2, 0)
+    def gradients(self, factors: EdgeFactors, *, summed: bool = False) -> Tensor:
+        """(2, P) gradients by the weights of i ← j and j ← i; if `summed`, (1, P) of both."""
+        dense = factors.receiver[0].new_empty(1 if summed else 2, 0)
         if self.blocks is not None:
-            dense = self.blocks.products(*factors)
+            dense = self.blocks.products(*factors, summed=summed)
         i, j = self.pairs[:, dense.shape[1] :]
         if not len(i):
             return dense
         steps = list(zip(*factors, strict=True))
         ways = [sum((r[a] * s[b]).sum(1) for r, s in steps) for a, b in ((i, j), (j, i))]
-        return torch.cat([dense, torch.stack(ways)], 1)  # type: ignore[arg-type]
+        listed = torch.stack(ways)  # type: ignore[arg-type]
+        return torch.cat([dense, listed.sum(0, keepdim=True) if summed else listed], 1)
 
 
 @dataclass(frozen=True)

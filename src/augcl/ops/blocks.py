@@ -43,14 +43,18 @@ class Blocks:
         ]
         self.pairs = torch.cat(ends, 1) if ends else group.new_empty(2, 0)
 
-    def products(self, left: Sequence[Tensor], right: Sequence[Tensor]) -> Tensor:
+    def products(
+        self, left: Sequence[Tensor], right: Sequence[Tensor], *, summed: bool = False
+    ) -> Tensor:
         """(2, P): Σ_k ⟨left_ki, right_kj⟩ and Σ_k ⟨left_kj, right_ki⟩ of every pair.
+
+        If `summed`, (1, P) the sum of both.
 
         Parameters
         ----------
         left, right : K times (V, D)
         """
-        found = [left[0].new_empty(2, 0)]
+        found = [left[0].new_empty(1 if summed else 2, 0)]
         for block, (i, j) in zip(self.nodes, self._corners, strict=True):
             groups, n = block.shape
             square = left[0].new_empty(groups, n, n)
@@ -59,8 +63,11 @@ class Blocks:
                 # index_select is the faster way to gather
                 one, other = (m.index_select(0, members).view(groups, n, -1) for m in pair)
                 square.baddbmm_(one, other.mT, beta=min(k, 1))
+            places = [i * n + j, j * n + i]
+            if summed:
+                square, places = square + square.mT, places[:1]
             flat = square.view(groups, n * n)
-            ways = [flat.index_select(1, at).flatten() for at in (i * n + j, j * n + i)]
+            ways = [flat.index_select(1, at).flatten() for at in places]
             found.append(torch.stack(ways))
         return torch.cat(found, 1)
 
