@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
@@ -71,6 +71,12 @@ class Table:
         of_base = spec.method == Spec(dataset, **self.rows[self.base]).method
         shared = setting.options if of_base else {}  # another method has settings of its own
         return replace(spec, features=setting.features, options={**shared, **spec.options})
+
+    def competing(self, rows: Iterable[str]) -> list[str]:
+        """Those of some rows that compete with the base: embedded by a method, judged alike."""
+        apart = {self.floor, self.base, self.ceiling, "raw"}
+        apart |= {row for row, given in self.rows.items() if "protocol" in given}
+        return [row for row in rows if row not in apart]
 
     @property
     def level(self) -> str:
