@@ -59,7 +59,7 @@ class RandSampling(Attack):
         self.random_state = random_state
 
     def _labels(self, model: Any, graphs: GraphSet, y: Any) -> NDArray[Any]:
-        return graphs.node_ptr[1:].numpy()  # nobody looks at them
+        return graphs.node_ptr[1:].cpu().numpy()  # nobody looks at them
 
     def _flips(
         self, model: Any, graphs: GraphSet, labels: NDArray[Any], generator: torch.Generator

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from torch import Tensor
 
 from augcl.data.graph import GraphSet
 from augcl.errors import InputError
@@ -17,7 +18,7 @@ def class_labels(graphs: GraphSet, y: Any = None) -> NDArray[Any]:
         y = graphs.y
     if y is None:
         raise InputError(f"{graphs.name} has no labels: give them as y")
-    labels = np.asarray(y)
+    labels = np.asarray(y.cpu() if isinstance(y, Tensor) else y)
     if labels.shape != (len(graphs),):
         raise InputError(f"y has shape {labels.shape} for {len(graphs)} graphs: give one a graph")
     return labels
