@@ -5,6 +5,7 @@ import pytest
 
 from augcl.experiments.graph_classification import TABLE as GRAPHS
 from augcl.experiments.measured import Measured
+from augcl.experiments.node_classification import GRACE
 from augcl.experiments.node_classification import TABLE as NODES
 from augcl.report.verdict import headroom, verdict
 
@@ -99,3 +100,9 @@ def test_headroom_is_oracle_minus_base():
     assert headroom(found, GRAPHS) == found["oracle"].minus(found["GraphCL"])
     del found["oracle"]
     assert headroom(found, GRAPHS) is None
+
+
+def test_a_row_judged_by_another_protocol_beats_nobody():
+    means = {"GRACE": 0.82, "DCL": 0.82, "GRACE-liblinear": 0.90}
+    (methods,) = sentences(means, GRACE, level="node")
+    assert methods == "No method beats GRACE here beyond noise."

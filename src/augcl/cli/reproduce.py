@@ -37,7 +37,7 @@ def reproduce(
     ] = None,
     seeds: Annotated[int | None, typer.Option(min=1, help="Seeds 0, 1, … of each row.")] = None,
     epochs: Annotated[
-        int | None, typer.Option(min=1, help="The same for all rows that are trained.")
+        int | None, typer.Option(min=1, help="Of all rows that have none of their own.")
     ] = None,
     candidates: Annotated[
         int | None,

@@ -7,10 +7,11 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from augcl.experiments.attacks import AttackSpec, attack_table_cell
+from augcl.experiments.attacks import ATTACKS, AttackSpec, attack_table_cell
 from augcl.experiments.cells import FOLDER, digest, read_record
 from augcl.experiments.run import one_thread, versions
 from augcl.files import write_json
+from augcl.training.method import plain_settings
 
 DEPTHS = (2, 3, 4)
 VICTIMS = {"Original": "none", "GraphCL": "graphcl", "ProGCL": "progcl", "AUGCL": "augcl"}
@@ -33,8 +34,16 @@ class AttackCell:
         return (-self.spec.epochs, -self.spec.depth, self.seed)
 
     def path(self, out: Path) -> Path:
-        settings = self.spec.victim(0).settings()
-        decides = digest({**asdict(self.spec), "victim": settings})
+        victim = self.spec.victim(0)
+        victim._start()
+        decides = digest(
+            {
+                **asdict(self.spec),
+                "victim": victim.settings(),
+                "hardness": plain_settings(victim.hardness_),
+                "attacks": [plain_settings(self.spec.attack(name, 0)) for name in ATTACKS],
+            }
+        )
         label = f"depth-{self.spec.depth}+{self.spec.pretraining}-{decides}"
         return out / FOLDER / f"components-{self.spec.size}" / label / f"seed-{self.seed}.json"
 

@@ -164,7 +164,7 @@ def attack_table_cell(
 def accuracy_of(victim: Structure2VecClassifier, graphs: GraphSet) -> dict[str, Any]:
     """Accuracy with its 95 % interval, right answers and number of graphs."""
     assert graphs.y is not None
-    right = int((predicted(victim, graphs) == graphs.y.numpy()).sum())
+    right = int((predicted(victim, graphs) == graphs.y.cpu().numpy()).sum())
     low, high = wilson_interval(right, len(graphs))
     return {
         "accuracy": right / len(graphs),

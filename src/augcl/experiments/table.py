@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
@@ -10,7 +10,7 @@ from typing import Any
 from augcl.data import load_graph, load_graphs
 from augcl.data.catalogue import known_name
 from augcl.errors import one_of
-from augcl.experiments.cells import Cell
+from augcl.experiments.cells import Cell, digest
 from augcl.experiments.run import Spec
 from augcl.training.method import fingerprint
 
@@ -72,6 +72,12 @@ class Table:
         shared = setting.options if of_base else {}  # another method has settings of its own
         return replace(spec, features=setting.features, options={**shared, **spec.options})
 
+    def competing(self, rows: Iterable[str]) -> list[str]:
+        """Those of some rows that compete with the base: embedded by a method, judged alike."""
+        apart = {self.floor, self.base, self.ceiling, "raw"}
+        apart |= {row for row, given in self.rows.items() if "protocol" in given}
+        return [row for row in rows if row not in apart]
+
     @property
     def level(self) -> str:
         """What is embedded: "graph" or "node"."""
@@ -91,7 +97,7 @@ class Table:
 
 
 def identity(spec: Spec, data_dir: str | None) -> str | None:
-    """A hash of data that are known by their path alone."""
+    """A hash of data, labels included, that are known by their path alone."""
     if known_name(spec.dataset):
         return None
     return _fingerprint(spec.level, spec.dataset, spec.features, data_dir)
@@ -100,4 +106,6 @@ def identity(spec: Spec, data_dir: str | None) -> str | None:
 @cache  # of the many cells of a table each asks
 def _fingerprint(level: str, dataset: str, features: str, data_dir: str | None) -> str:
     read = load_graphs if level == "graph" else load_graph
-    return fingerprint(read(dataset, data_dir=data_dir, features=features))
+    data = read(dataset, data_dir=data_dir, features=features)
+    labels = None if data.y is None else data.y.tolist()
+    return digest([fingerprint(data), labels])

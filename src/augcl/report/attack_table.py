@@ -118,7 +118,7 @@ def _sentences(depth: int, found: dict[str, Any]) -> list[str]:
                 )
                 better += [row] if ours[0] > theirs[1] else []
                 worse += [row] if ours[1] < theirs[0] else []
-            verdict = "as good as" if not better and not worse else "different from"
+            verdict = "not told apart from" if not better and not worse else "different from"
             parts = [f"better: {', '.join(better)}"] if better else []
             parts += [f"worse: {', '.join(worse)}"] if worse else []
             details = f" ({'; '.join(parts)})" if parts else ", within noise"

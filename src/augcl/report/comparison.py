@@ -118,9 +118,9 @@ def _overview(results: Results, table: Table, ranks: Ranks | None) -> Grid:
 
 def _ranks(results: Results, table: Table) -> Ranks | None:
     """Of the base and the methods, on the data sets where all of them were measured."""
-    left_out = {table.floor, table.ceiling, "raw"}
     every = dict.fromkeys(row for rows in results.values() for row in rows)
-    rows = [row for row in every if row not in left_out]
+    competing = table.competing(every)
+    rows = [row for row in every if row == table.base or row in competing]
     whole = [found for found in results.values() if all(row in found for row in rows)]
     if len(rows) < 2 or len(whole) < 2:
         return None

@@ -18,7 +18,7 @@ AXES = {"reward": "reward o", "alpha": "α"}
 def sensitivity(request: Request, table: Table) -> Findings:
     """The table of all values, and one panel per data set."""
     every = request.results(table)
-    results = {dataset: rows for dataset, rows in every.items() if _values(rows, table)}
+    results = {dataset: rows for dataset, rows in every.items() if table.competing(rows)}
     findings = comparison(table.name, results, table)
     figures = {}  # without that of the ranks: those of one method's own settings say nothing
     if results:
@@ -27,12 +27,8 @@ def sensitivity(request: Request, table: Table) -> Findings:
     return replace(findings, figures=figures)
 
 
-def _values(rows: Mapping[str, Measured], table: Table) -> list[str]:
-    return [row for row in rows if row not in (table.floor, table.base, table.ceiling)]
-
-
 def _lines(rows: Mapping[str, Measured], table: Table) -> list[Line]:
-    values = _values(rows, table)
+    values = table.competing(rows)
     means = [100 * rows[value].mean for value in values]
     errors = [100 * (rows[value].std or 0.0) for value in values]
     lines = [Line("AUGCL", values, means, errors)]

@@ -22,7 +22,7 @@ def verdict(rows: Mapping[str, Measured], table: Table) -> list[str]:
     trained = _difference(rows, table.base, table.floor)
     if trained is not None:
         sentences.append(_trained(table.base, trained))
-    methods = [row for row in rows if row not in (table.floor, table.base, table.ceiling, "raw")]
+    methods = table.competing(rows)
     differences = {row: _difference(rows, row, table.base) for row in methods}
     tested = {row: found for row, found in differences.items() if found is not None}
     if tested:
