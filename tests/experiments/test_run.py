@@ -4,8 +4,15 @@ import numpy as np
 import pytest
 import torch
 
-from augcl import InputError
-from augcl.experiments.run import Spec, check, preset_augmentation, run, weight_summary
+from augcl import InputError, evaluate
+from augcl.experiments.run import (
+    NODE_RUNS,
+    Spec,
+    check,
+    preset_augmentation,
+    run,
+    weight_summary,
+)
 from augcl.experiments.seeds import Place, accuracy_text, run_seeds, summarise
 from augcl.hardness import Vitals
 
@@ -102,3 +109,20 @@ def test_a_run_is_not_resumed_on_other_graphs(tmp_path):
     graphs("a,1,2\na,2,3\nb,1,2\nb,2,3\n")
     with pytest.raises(InputError, match="have changed since seed 0"):
         run_seeds(spec, 2, place)
+
+
+def test_two_trainings_of_nodes_are_judged_on_other_splits(monkeypatch):
+    judged = []
+
+    def evaluate_few(*args, random_state, repeats, **kwargs):
+        score = evaluate(*args, random_state=random_state, repeats=2, **kwargs)
+        judged.append((random_state, score.split_hash))
+        return score
+
+    monkeypatch.setattr("augcl.experiments.run.evaluate", evaluate_few)
+    spec = Spec("digits-knn", "RawFeatures", "none", epochs=None, features="auto")
+    for seed in (0, 1):
+        run(spec, seed, progress=False)
+    (first, one), (second, other) = judged
+    assert (first, second) == (0, NODE_RUNS)
+    assert one != other

@@ -31,6 +31,9 @@ from augcl.methods.recipes import get_recipe
 from augcl.training.loop import make_fabric
 from augcl.training.method import Method, fingerprint, plain_settings
 
+NODE_RUNS = 20
+"""Splits of the nodes that judge one training at most; those of two seeds do not overlap."""
+
 
 @dataclass(frozen=True)
 class Spec:
@@ -179,7 +182,7 @@ def run(
             kernel=model.gives_kernel,
             protocol=spec.protocol or "auto",
             repeats=1 if spec.level == "graph" else None,
-            random_state=seed,
+            random_state=seed if spec.level == "graph" else NODE_RUNS * seed,
             jobs=jobs,
             progress=progress,
         )
