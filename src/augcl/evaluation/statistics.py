@@ -94,16 +94,18 @@ def holm(p: Sequence[float]) -> list[float]:
 
 
 def wilson_interval(
-    successes: int, trials: int, *, confidence: float = 0.95
+    successes: float, trials: int, *, confidence: float = 0.95
 ) -> tuple[float, float]:
     """The interval of a share, `successes` of `trials`, by Wilson (1927); within 0 … 1.
+
+    `successes` need not be whole: it may be the mean of several counts on the same trials.
 
     >>> low, high = wilson_interval(1200, 1500)
     >>> round(low, 4), round(high, 4)
     (0.779, 0.8195)
     """
     if trials < 1 or not 0 <= successes <= trials:
-        raise InputError(f"{successes} of {trials}: give whole numbers with 0 <= a <= b, b >= 1")
+        raise InputError(f"{successes} of {trials}: give numbers with 0 <= a <= b, b >= 1")
     if not 0 < confidence < 1:
         raise InputError(f"confidence is {confidence!r}: it must lie between 0 and 1")
     z = float(stats.norm.ppf((1 + confidence) / 2))

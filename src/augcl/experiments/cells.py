@@ -86,11 +86,15 @@ def read_record(path: Path) -> dict[str, Any] | None:
     return record
 
 
+def finished_seeds(path: Path) -> list[int]:
+    """The seeds whose files lie beside `path`, the file of any seed."""
+    found = path.parent.glob("seed-*.json")
+    return sorted(int(file.stem.removeprefix("seed-")) for file in found)
+
+
 def records(cell: Cell, out: Path) -> dict[int, dict[str, Any]]:
     """The finished records of a cell's settings, by seed."""
-    folder = cell.path(out).parent
-    seeds = sorted(int(path.stem.removeprefix("seed-")) for path in folder.glob("seed-*.json"))
-    found = {seed: cell.with_seed(seed).read(out) for seed in seeds}
+    found = {s: cell.with_seed(s).read(out) for s in finished_seeds(cell.path(out))}
     return {seed: record for seed, record in found.items() if record is not None}
 
 

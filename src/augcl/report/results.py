@@ -8,10 +8,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from augcl.experiments import ablation, graph_classification, headroom, node_classification
+from augcl.experiments.attack_cells import VICTIMS
 from augcl.experiments.cells import FOLDER
 from augcl.experiments.sensitivity import TABLES
 from augcl.experiments.table import Table
 from augcl.files import write_text
+from augcl.report.attack_table import LAPTOP, attack_table
 from augcl.report.comparison import comparison
 from augcl.report.convergence import convergence
 from augcl.report.figures import save
@@ -233,6 +235,13 @@ def sections(folder: Path) -> list[Section]:
             "Node classification: Amazon-Computers, 100 epochs",
             "Likewise, of 2,000 epochs.",
             found.rows("computers-100", nodes, ("Amazon-Computers",), epochs=100, candidates=512),
+        ),
+        Section(
+            "Attacks on structure2vec",
+            "Graphs of 15 to 20 nodes; the class is the number of components. An attack adds one "
+            "edge within a component, so that the class stays.",
+            attack_table(replace(found.request((), tuple(VICTIMS)), epochs=LAPTOP["epochs"])),
+            verdicts=True,
         ),
         Section(
             "Training time",
