@@ -20,6 +20,7 @@ from augcl.cli.report import report
 from augcl.cli.reproduce import reproduce
 from augcl.cli.train import train
 from augcl.errors import InputError
+from augcl.training.memory import keep_freed_memory
 from augcl.training.progress import print_warning
 
 INTERRUPTED = 130
@@ -64,6 +65,7 @@ def _options(
 def main() -> None:
     """Run the command line. Exit code 0: done; 2: the input is wrong; 1: our bug."""
     warnings.showwarning = print_warning
+    keep_freed_memory()
     try:
         code = app(standalone_mode=False)
     except InputError as error:

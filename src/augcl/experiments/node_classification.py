@@ -37,6 +37,7 @@ def _rows(base: str) -> dict[str, dict[str, Any]]:
     plain: dict[str, Any] = {"method": base, "hardness": "none"}
     return {
         **{name: {"hardness": "none", "epochs": None, "method": m} for name, m in RIVALS.items()},
+        "HSAN-40": {"hardness": "none", "epochs": 40, "method": "HSAN"},
         "untrained": {**plain, "epochs": 0},
         base: plain,
         **{name: {**plain, "hardness": name.lower()} for name in ("DCL", "HCL", "ProGCL", "AUGCL")},
@@ -51,6 +52,7 @@ def _rows(base: str) -> dict[str, dict[str, Any]]:
 IN_THE_PAPER = {
     **{name: name for name in RIVALS},
     "raw": "Raw features",
+    "HSAN-40": "HSAN",
     "GCA": "GCA",
     "DCL": "GCA_DCL",
     "HCL": "GCA_HCL",
