@@ -14,6 +14,7 @@ from augcl.experiments.cells import Cell, records
 from augcl.experiments.run import Spec, check
 from augcl.experiments.table import Setting, identity
 from augcl.hardness import AffinityUncertainty
+from augcl.methods.recipes import get_recipe, recipes
 
 MUTAG = Cell(Spec("MUTAG"), 0)
 
@@ -47,6 +48,13 @@ def test_a_changed_default_makes_another_cell(monkeypatch):
     before = MUTAG.path(Path())
     defaults = dict(AffinityUncertainty.__init__.__kwdefaults__) | {"reward": 1.7}
     monkeypatch.setattr(AffinityUncertainty.__init__, "__kwdefaults__", defaults)
+    assert MUTAG.path(Path()) != before
+
+
+def test_a_changed_recipe_makes_another_cell(monkeypatch):
+    before = MUTAG.path(Path())
+    changed = replace(get_recipe("default"), warmup_share=0.25)
+    monkeypatch.setitem(recipes(), "default", changed)
     assert MUTAG.path(Path()) != before
 
 

@@ -116,12 +116,14 @@ class Spec:
         else:
             preset = {"preset": preset_for(name)}
         settings = self._method(preset).settings()
+        recipe = asdict(get_recipe(self.recipe)) if "recipe" in settings else {}
         return {
             "dataset": name,
             "method": self.method,
             "settings": {
                 k: v for k, v in settings.items() if k not in ("random_state", "hardness")
             },
+            "recipe": {k: v for k, v in recipe.items() if k != "hardness"},
             "hardness": plain_settings(self.hardness_object()),
             "features": self.features,
             "protocol": self.protocol,

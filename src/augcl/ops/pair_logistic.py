@@ -25,8 +25,8 @@ from augcl.ops.segments import segment_ids
 TILE = 1024
 """Rows and columns at a time."""
 
-EDGES = 65_536
-"""Edges at a time."""
+EDGES = 2048
+"""Edges at a time: what they gather should stay in the cache."""
 
 
 def pair_logistic(z: Tensor, edges: Rows, *, positive_weight: float, tile: int = TILE) -> Tensor:
