@@ -21,7 +21,7 @@ from augcl.data.node_graph import NodeGraph, Splits
 from augcl.data.sparse import torch_csr
 from augcl.files import atomic_path
 
-FORMAT = 3  # count up when a reader gives other arrays for the same file
+FORMAT = 4  # count up when a reader gives other arrays for the same file
 SMALLEST = 1_000_000  # bytes; smaller files are read as fast as the cache
 
 G = TypeVar("G")
