@@ -31,6 +31,7 @@ def test_names_features_labels_and_attributes_come_back(write):
     graphs = read_csv_folder(write(EDGES, NODES, "graph,label\ng1,yes\ng2,no\n"))
     assert graphs.names == ["g1", "g2"]
     assert graphs.y.tolist() == [1, 0]
+    assert graphs.classes == ["no", "yes"]
     assert graphs.node_ptr.tolist() == [0, 3, 5]
     assert graphs.edge_index.tolist() == [[0, 1, 1, 2, 3, 4], [1, 0, 2, 1, 4, 3]]
     assert graphs.edge_attr[:, 0].tolist() == [0.5, 0.5, 1, 1, 2, 2]

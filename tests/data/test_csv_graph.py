@@ -29,6 +29,7 @@ def test_names_features_and_classes_come_back(write):
     assert graph.x.tolist() == [[3, 0, 1], [2, 1, 0], [1, 0, 1], [9, 1, 0]]
     assert graph.edge_index.tolist() == [[0, 1, 1, 2], [1, 0, 2, 1]]
     assert graph.name == "friends"
+    assert graph.classes == as_node_graph(graph.to_data()).classes == ["a", "b"]
 
 
 def test_edges_alone_make_a_graph(write):

@@ -15,7 +15,7 @@ from torch import Tensor
 
 from augcl.data.csv_table import CSVTable
 from augcl.data.graph import GraphSet
-from augcl.data.labels import class_numbers
+from augcl.data.labels import class_names, class_numbers
 from augcl.errors import InputError
 
 Array = np.ndarray[Any, Any]
@@ -64,6 +64,7 @@ def read_csv_folder(path: str | os.PathLike[str]) -> GraphSet:
         refuse_hidden_classes(nodes, cure)
 
     parts = read_tables(edges, nodes, graphs)
+    labels = _labels(graphs)
     return GraphSet.from_arrays(
         pairs=parts.pairs,
         graph_of_node=parts.graph_of_node,
@@ -71,7 +72,8 @@ def read_csv_folder(path: str | os.PathLike[str]) -> GraphSet:
         x=parts.x,
         columns=parts.columns,
         edge_attr=edges.numbers(without=("source", "target", "graph"))[1],
-        y=_classes(graphs),
+        y=class_numbers(labels) if labels else None,
+        classes=class_names(labels),
         names=parts.graph_names,
         name=folder.resolve().name,
     )
@@ -215,9 +217,10 @@ def _features(
     return (None, None) if x is None else (columns, x[torch.from_numpy(order)])
 
 
-def _classes(graphs: CSVTable | None) -> Tensor | None:
+def _labels(graphs: CSVTable | None) -> list[str]:
+    """One a graph, or none at all."""
     if graphs is None:
-        return None
+        return []
     column = graphs.first_of("label", "y")
     others = [c for c in graphs.columns if c not in (graphs.need("graph", "id"), column)]
     if column is None:
@@ -234,5 +237,6 @@ def _classes(graphs: CSVTable | None) -> Tensor | None:
             stacklevel=2,
         )
     if column is None:
-        return None
-    return class_numbers(graphs.text(column).to_pylist())
+        return []
+    labels: list[str] = graphs.text(column).to_pylist()
+    return labels

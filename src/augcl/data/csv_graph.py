@@ -7,7 +7,7 @@ from pathlib import Path
 
 from augcl.data.csv_folder import need_edges, read_tables, refuse_hidden_classes
 from augcl.data.csv_table import CSVTable, read_header
-from augcl.data.labels import node_classes
+from augcl.data.labels import node_class_names, node_classes
 from augcl.data.node_graph import NodeGraph
 from augcl.data.where import mistakes_in
 
@@ -51,6 +51,7 @@ def read_csv_graph(path: str | os.PathLike[str]) -> NodeGraph:
             num_nodes=len(parts.node_names),
             x=parts.x,
             y=node_classes(words) if words else None,
+            classes=node_class_names(words),
             names=parts.node_names,
             name=folder.resolve().name,
         )
