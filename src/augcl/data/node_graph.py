@@ -84,7 +84,8 @@ class NodeGraph:
     def to_data(self) -> Data:
         """As a PyG ``Data`` with ``train_mask`` … (N,) or (N, S), ``name`` and ``node_names``.
 
-        The names of the classes are ``class_names``. `augcl.data.as_node_graph` gives back the same graph.
+        The names of the classes are ``class_names``. `augcl.data.as_node_graph` gives back the same
+        graph.
 
         >>> path = NodeGraph.from_arrays(pairs=torch.tensor([[0, 1], [1, 2]]), num_nodes=3)
         >>> path.to_data()
