@@ -144,9 +144,10 @@ def test_failed_cells_are_told(augcl, tmp_path, monkeypatch):
     monkeypatch.setattr(Cell, "compute", fail)
     answer = augcl("compare", write_graphs(tmp_path / "mine"), *QUICK, "--out", tmp_path / "out")
     assert answer.code == 1
-    first, *others = answer.err.splitlines()
+    first, second = answer.err.splitlines()
     assert first == "augcl: 7 cells failed:"
-    assert all(line.endswith("seed 0: RuntimeError: no such luck") for line in others)
+    assert second.startswith("  7 cells (such as GraphCL+")
+    assert second.endswith(" on mine, seed 0): RuntimeError: no such luck")
 
 
 @pytest.mark.parametrize("write", [write_graphs, write_nodes])

@@ -23,6 +23,11 @@ class Findings:
     figures: dict[str, Figure] = field(default_factory=dict)
     sentences: list[str] = field(default_factory=list)
 
+    @property
+    def empty(self) -> bool:
+        """Whether there is no line in any table."""
+        return not any(grid.rows for grid in self.grids)
+
     def markdown(self) -> str:
         return "\n\n".join([*(grid.markdown() for grid in self.grids), *self.sentences]) + "\n"
 
