@@ -102,6 +102,7 @@ def show(findings: Findings, request: Request, failures: list[Failure], *, as_js
     """Write and print the findings, then what failed; the exit code tells of failures."""
     if failures and findings.empty:  # an earlier table is worth more than one without a line
         _tell(failures)
+    findings = findings.explained()
     paths = findings.write(request.out)
     if as_json:
         typer.echo(paths[2].read_text(encoding="utf-8"), nl=False)
