@@ -130,7 +130,7 @@ class Spec:
     def hardness_object(self) -> Hardness:
         """The hardness with the settings of the recipe and those given here."""
         recipe = get_recipe(self.recipe)
-        return named_hardness(self.hardness, {**recipe.hardness, **self.hardness_options})
+        return named_hardness(self.hardness, recipe.hardness, self.hardness_options)
 
 
 @dataclass(frozen=True)
