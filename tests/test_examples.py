@@ -2,9 +2,12 @@
 
 import re
 import runpy
+import subprocess
 from pathlib import Path
 
 import pytest
+
+from augcl import load
 
 ROOT = Path(__file__).parent.parent
 
@@ -28,6 +31,27 @@ def test_the_python_of_the_readme_runs(
     assert "tu-svm-10fold" in out
     assert "linear-10-10-80" in out
     assert "weight_false_negatives" in out
+
+
+def test_the_csv_files_of_the_readme_are_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (script,) = re.findall(r"```sh\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+    monkeypatch.chdir(tmp_path)
+    subprocess.run(["sh", "-e", "-c", script], check=True)
+    graphs = load("my_folder")
+    assert graphs.names == ["water", "salt"]
+    assert [graphs.classes[c] for c in graphs.y.tolist()] == ["liquid", "solid"]
+    elements = [f"element={name}" for name in ("chlorine", "hydrogen", "oxygen", "sodium")]
+    assert graphs.columns == [*elements, "mass"]
+    assert [one.num_edges // 2 for one in graphs] == [2, 1]
+
+
+def test_cuda_is_warned_of_before_anything_is_installed() -> None:
+    text = (ROOT / "README.md").read_text()
+    assert 0 < text.index("CUDA") < text.index("make run")
+    last = text[text.index("## Installing elsewhere") :]
+    assert last.index("CUDA") < last.index("pip install")
 
 
 def test_the_links_of_the_documents_lead_somewhere() -> None:

@@ -22,6 +22,15 @@ def one_of(value: str, choices: Iterable[str], what: str) -> str:
     choices = list(choices)
     if value in choices:
         return value
-    close = difflib.get_close_matches(str(value), choices, n=3, cutoff=0.5)
-    hint = f"did you mean {' or '.join(close)}? " if close else ""
+    hint = did_you_mean(value, choices)
     raise InputError(f"unknown {what} {value!r}: {hint}choose from {', '.join(choices)}")
+
+
+def did_you_mean(value: str, choices: Iterable[str]) -> str:
+    """A question that names the closest of the choices, with a blank after it; or nothing.
+
+    >>> did_you_mean("MUTG", ["MUTAG", "PROTEINS"]), did_you_mean("x", ["MUTAG"])
+    ('did you mean MUTAG? ', '')
+    """
+    close = difflib.get_close_matches(str(value), list(choices), n=3, cutoff=0.5)
+    return f"did you mean {' or '.join(close)}? " if close else ""

@@ -57,6 +57,24 @@ def test_mistakes_are_told_in_one_line(refused, tmp_path, options, told):
     assert told in refused("attack", "components", *options, "--out", tmp_path / "x")
 
 
+@pytest.mark.parametrize("dataset", ["digits-knn", "csv"])
+def test_nodes_of_one_graph_are_sent_to_the_attacks_on_nodes(refused, tmp_path, dataset):
+    if dataset == "csv":
+        dataset = tmp_path
+        (tmp_path / "edges.csv").write_text("source,target\na,b\n")
+        (tmp_path / "nodes.csv").write_text("node,label\na,0\nb,1\n")
+    line = refused("attack", dataset, "--out", tmp_path / "x")
+    assert f"{dataset} is one graph, but augcl attack needs a set of graphs with labels" in line
+    assert "NodeGradientFlips" in line
+    assert not (tmp_path / "x").exists()
+
+
+def test_graphs_without_labels_are_told_where_labels_belong(refused, tu_set, tmp_path):
+    line = refused("attack", tu_set(graph_labels=None), "--out", tmp_path / "x")
+    assert "has no labels" in line
+    assert "graphs.csv: column label" in line
+
+
 def test_the_table_shows_every_depth_with_intervals_beside_the_paper(tmp_path, monkeypatch):
     spec = attack_table._spec
 

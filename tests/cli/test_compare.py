@@ -53,6 +53,21 @@ def flat(text):
 
 
 @pytest.fixture
+def succeeds(augcl):
+    """Run a command that must succeed and, with so few seeds, say that they are few."""
+
+    def run(*arguments):
+        answer = augcl(*arguments)
+        assert answer.code == 0
+        few = "--seeds" in arguments
+        assert few == ("cannot tell a difference from chance" in answer.err)
+        assert len(answer.err.splitlines()) == few
+        return answer.out
+
+    return run
+
+
+@pytest.fixture
 def invented(monkeypatch):
     """Cells hold invented accuracies: the oracle is clearly above all others."""
 
@@ -68,7 +83,7 @@ def invented(monkeypatch):
 def test_graphs_of_one_s_own_get_table_and_verdict(succeeds, tmp_path):
     folder, out = write_graphs(tmp_path / "my graphs"), tmp_path / "out"
     printed = succeeds("compare", folder, *QUICK, "--out", out)
-    found = json.loads((out / "graph-classification.json").read_text())
+    found = json.loads((out / "comparison.json").read_text())
     rows = found["datasets"][str(folder)]
     assert rows.keys() == ROWS | {"headroom"}
     assert all(row in printed for row in ROWS)
@@ -76,9 +91,9 @@ def test_graphs_of_one_s_own_get_table_and_verdict(succeeds, tmp_path):
     assert len(found["sentences"]) == 3
     for sentence in found["sentences"]:
         assert flat(sentence) in flat(printed)
-    assert "published" not in printed
+    assert "| published |" not in (out / "comparison.md").read_text()
     assert len(cell_files(out)) == len(ROWS)
-    assert (out / "graph-classification.tex").exists()
+    assert (out / "comparison.tex").exists()
 
 
 def test_nodes_of_one_graph_are_compared_on_the_base_asked_for(succeeds, tmp_path):
@@ -112,13 +127,14 @@ def test_the_last_sentence_tells_whether_a_weighting_could_help(succeeds, tmp_pa
     folder = write_graphs(tmp_path / "mine")
     printed = flat(succeeds("compare", folder, "--jobs", 1, "--out", tmp_path / "out"))
     assert "Weighting negatives could gain here: the oracle is above GraphCL (+" in printed
+    assert "±: standard deviation over seeds" in printed
     assert len(cell_files(tmp_path / "out")) == 5 * len(ROWS)
 
 
 def test_a_selection_adds_rows_and_says_how_it_selects(succeeds, tmp_path, invented):
     folder, out = write_graphs(tmp_path / "mine"), tmp_path / "out"
     succeeds("compare", folder, *QUICK, "--select", "inner", "--out", out)
-    text = (out / "graph-classification.md").read_text()
+    text = (out / "comparison.md").read_text()
     for row in ("DCL", "HCL", "AUGCL"):
         assert f"| {row} (selected) | " in text
     assert "GraphCL (selected)" not in text
@@ -144,9 +160,10 @@ def test_failed_cells_are_told(augcl, tmp_path, monkeypatch):
     monkeypatch.setattr(Cell, "compute", fail)
     answer = augcl("compare", write_graphs(tmp_path / "mine"), *QUICK, "--out", tmp_path / "out")
     assert answer.code == 1
-    first, *others = answer.err.splitlines()
+    _, first, second = answer.err.splitlines()
     assert first == "augcl: 7 cells failed:"
-    assert all(line.endswith("seed 0: RuntimeError: no such luck") for line in others)
+    assert second.startswith("  7 cells (such as GraphCL+")
+    assert second.endswith(" on mine, seed 0): RuntimeError: no such luck")
 
 
 @pytest.mark.parametrize("write", [write_graphs, write_nodes])
@@ -166,7 +183,17 @@ def test_classes_that_cannot_be_judged_are_told_before_training(refused, tmp_pat
 @pytest.mark.parametrize(
     ("arguments", "cure"),
     [
-        (("MUTAG", "--method", "GRACE"), "unknown method 'GRACE': choose from GraphCL"),
+        (("MUTAG", "--method", "GRACE"), "GRACE embeds nodes, these data are for"),
+        (("MUTAG", "--method", "InfoGraph"), "InfoGraph has no negatives to weigh: choose"),
+        (
+            ("digits-knn", "--method", "DGI"),
+            "DGI has no negatives to weigh: choose from GCA",
+        ),
+        (
+            ("MUTAG", "--method", "JOAO"),
+            "JOAO is none that augcl compare knows: choose",
+        ),
+        (("digits-knn", "--method", "GRAC"), "unknown method 'GRAC': did you mean GRACE"),
         (("digits-knn", "--method", "GraphCL"), "choose from GCA, GRACE"),
         (("MUTAG", "--select", "outer"), "choose from inner"),
         (("MUTAG", "--features", "degrees"), "did you mean degree"),

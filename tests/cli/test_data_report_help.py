@@ -77,3 +77,25 @@ def test_help_of_train_teaches_by_examples_and_choices(succeeds):
 @pytest.mark.parametrize("command", ["embed", "evaluate", "data", "doctor", "report"])
 def test_help_of_each_command_has_an_example(succeeds, command):
     assert f"Example: augcl {command} " in succeeds(command, "--help")
+
+
+@pytest.mark.parametrize(
+    ("command", "sentence"),
+    [
+        ("reproduce", "A run that was stopped, or killed, goes on where it was"),
+        ("doctor", "classes too small to be judged, graphs too small to be altered, and the time"),
+        ("attack", "a structure2vec victim is trained on 90 % of each class"),
+    ],
+)
+def test_paragraphs_of_the_help_are_as_wide_as_the_terminal(
+    succeeds, monkeypatch, command, sentence
+):
+    monkeypatch.setenv("COLUMNS", "400")
+    assert sentence in succeeds(command, "--help")
+
+
+def test_examples_of_the_help_stand_on_lines_of_their_own(succeeds, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "400")
+    lines = [line.strip() for line in succeeds("reproduce", "--help").splitlines()]
+    assert "augcl reproduce headroom --datasets MUTAG --methods AUGCL" in lines
+    assert "augcl reproduce graph-classification --datasets MUTAG,PROTEINS --select inner" in lines

@@ -56,7 +56,9 @@ def test_a_plain_run_without_a_score_is_looked_at(succeeds, tmp_path):
 
 
 def test_mistakes_are_told_in_one_line(refused, tmp_path):
-    assert "did you mean MUTAG" in refused("doctor", "MUTAGG")
+    line = refused("doctor", "MUTAGG")
+    assert "there is no run MUTAGG, and unknown data set 'MUTAGG': did you mean MUTAG" in line
+    assert refused("doctor", "MUTAG", "--features", "deg").startswith("unknown node features")
     assert "does not exist" in refused("doctor", tmp_path / "nothing")
     (tmp_path / "half" / "seed-0").mkdir(parents=True)
     assert "a run that did not finish" in refused("doctor", tmp_path / "half")

@@ -26,7 +26,7 @@ def test_tables_hold_the_same_numbers(run, succeeds, tmp_path, ending):
     path = tmp_path / f"a table{ending}"
     succeeds("embed", run, "MUTAG", "--out", path)
     found = table(path)
-    assert found.column_names == ["name", "label", *(f"z{i}" for i in range(96))]
+    assert found.column_names == ["graph", "label", *(f"z{i}" for i in range(96))]
     Z = np.column_stack([found[f"z{i}"].to_numpy() for i in range(96)]).astype(np.float32)
     assert np.array_equal(Z, np.load(run / "embeddings.npz")["Z"])
 
@@ -46,8 +46,45 @@ def test_every_kind_of_file_is_judged_alike(run, succeeds, tmp_path):
     for name in ("z.npz", "z.csv", "z.parquet"):
         succeeds("embed", run, "MUTAG", "--out", tmp_path / name)
         said.add(succeeds("evaluate", tmp_path / name, "--repeats", 1, "--jobs", 1))
-    (line,) = said
-    assert re.fullmatch(r"\d\d\.\d\d ± 0\.00 % \(1 run, tu-svm-10fold\)\n", line)
+    (text,) = said
+    score, reason = text.splitlines()
+    assert re.fullmatch(r"\d\d\.\d\d ± 0\.00 % \(1 run, tu-svm-10fold\)", score)
+    assert reason == (
+        "The file holds graphs, so the protocol is the one for graphs. ±: standard deviation over "
+        "the runs."
+    )
+
+
+def test_a_folder_of_a_run_is_judged_by_its_embeddings(run, succeeds, refused, tmp_path):
+    given = ("--repeats", 1, "--jobs", 1)
+    assert succeeds("evaluate", run, *given) == succeeds("evaluate", run / "embeddings.npz", *given)
+    assert f"{tmp_path} is a folder without embeddings.npz" in refused("evaluate", tmp_path)
+
+
+def test_too_many_folds_are_told_as_the_option_is_written(refused, tmp_path):
+    np.savez(tmp_path / "z.npz", Z=np.zeros((12, 2)), y=np.arange(12) % 2)
+    assert "use --folds 6" in refused("evaluate", tmp_path / "z.npz")
+    given = ("--protocol", "linear-10-10-80", "--folds", 3)
+    assert "z.npz: --folds 3: protocol" in refused("evaluate", tmp_path / "z.npz", *given)
+
+
+def test_names_of_classes_are_shown_and_exported(succeeds, tmp_path):
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    rows = [(f"g{i}", "toxic" if i % 2 else "safe") for i in range(6)]
+    edges = "".join(f"{name},1,2\n{name},2,3\n" for name, _ in rows)
+    (folder / "edges.csv").write_text("graph,source,target\n" + edges)
+    (folder / "graphs.csv").write_text("graph,label\n" + "".join(f"{g},{c}\n" for g, c in rows))
+    assert re.search(r"class sizes +│ +safe: 3, toxic: 3", succeeds("data", folder))
+    assert json.loads(succeeds("data", folder, "--json"))["class_names"] == ["safe", "toxic"]
+    quick = ("--epochs", 1, "--seeds", 1, "--jobs", 1, "--hardness", "none", "--no-evaluate")
+    succeeds("train", folder, *quick, "--out", tmp_path / "run")
+    assert read_embeddings(tmp_path / "run" / "embeddings.npz").classes == ["safe", "toxic"]
+    assert '"name":"toxic"' in (tmp_path / "run" / "report.html").read_text()
+    succeeds("embed", tmp_path / "run", folder, "--out", tmp_path / "z.csv")
+    found = table(tmp_path / "z.csv")
+    assert found["class"].to_pylist() == [name for _, name in rows]
+    assert found["label"].to_pylist() == [0, 1] * 3
 
 
 def test_evaluate_finds_the_accuracy_of_the_run(run, succeeds):
@@ -64,8 +101,8 @@ def test_graphs_never_seen_and_without_labels_are_embedded(run, succeeds, tu_set
     printed = succeeds("embed", run, graphs, "--out", tmp_path / "z.csv", "--json")
     assert json.loads(printed) == {"file": str(tmp_path / "z.csv"), "graphs": 3, "width": 96}
     found = table(tmp_path / "z.csv")
-    assert found.column_names[:2] == ["name", "z0"]
-    assert found["name"].to_pylist() == [0, 1, 2]  # their numbers
+    assert found.column_names[:2] == ["graph", "z0"]
+    assert found["graph"].to_pylist() == [0, 1, 2]  # their numbers
     assert np.array_equal(found["z0"][1].as_py(), found["z0"][2].as_py())  # two equal triangles
 
 
@@ -77,7 +114,7 @@ def test_names_of_graphs_come_back(succeeds, tmp_path):
     quick = ("--epochs", 1, "--seeds", 1, "--jobs", 1, "--hardness", "none")
     succeeds("train", tmp_path / "seen", *quick, "--out", tmp_path / "run")
     succeeds("embed", tmp_path / "run", tmp_path / "new", "--out", tmp_path / "z.parquet")
-    assert table(tmp_path / "z.parquet")["name"].to_pylist() == ["x", "y", "z"]
+    assert table(tmp_path / "z.parquet")["graph"].to_pylist() == ["x", "y", "z"]
 
 
 def test_a_saved_model_embeds_without_its_run(run, succeeds, tmp_path):

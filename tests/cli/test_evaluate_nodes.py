@@ -1,8 +1,10 @@
 """Embeddings of nodes travel with what is needed to judge them."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
+import pyarrow.parquet
 import pytest
 import torch
 
@@ -53,7 +55,7 @@ def test_an_npz_of_graphs_says_so(mutag, tmp_path):
 def test_a_table_of_nodes_has_their_names_and_labels(nodes, Z, tmp_path, ending):
     write_embeddings(tmp_path / f"z{ending}", Z, nodes)
     found = read_embeddings(tmp_path / f"z{ending}")
-    assert (found.level, found.splits) == ("any", None)
+    assert (found.level, found.splits) == ("node", None)
     assert np.array_equal(found.Z, Z)
     assert np.array_equal(found.y, nodes.y)
 
@@ -77,9 +79,36 @@ def test_the_command_picks_the_protocol_by_task(nodes, Z, tmp_path, succeeds):
 def test_the_command_judges_a_table_of_nodes_when_told_how(nodes, Z, tmp_path, succeeds):
     write_embeddings(tmp_path / "z.csv", Z, nodes)
     given = ("--protocol", "linear-10-10-80", "--repeats", 2, "--clustering")
-    first, second = succeeds("evaluate", tmp_path / "z.csv", *given).splitlines()
+    first, second, third = succeeds("evaluate", tmp_path / "z.csv", *given).splitlines()
     assert first.endswith("(2 runs, linear-10-10-80)")
-    assert second.startswith("NMI 0.")
+    assert second.startswith("The protocol is the one asked for.")
+    assert third.startswith("NMI 0.")
+
+
+@pytest.mark.parametrize("ending", [".csv", ".parquet"])
+def test_the_command_knows_a_table_of_nodes(nodes, Z, tmp_path, succeeds, ending):
+    write_embeddings(tmp_path / f"z{ending}", Z, nodes)
+    first, second = succeeds("evaluate", tmp_path / f"z{ending}", "--repeats", 2).splitlines()
+    assert first.endswith("(2 runs, linear-10-10-80)")
+    assert second.startswith("The file holds nodes, so the protocol is the one for nodes.")
+
+
+def test_of_a_table_from_elsewhere_the_guess_is_told(tmp_path, succeeds):
+    lines = [f"{i},{i % 2},{i % 2}.{i}" for i in range(40)]
+    (tmp_path / "z.csv").write_text("\n".join(["name,label,z0", *lines]) + "\n")
+    first, second = succeeds("evaluate", tmp_path / "z.csv", "--repeats", 1).splitlines()
+    assert first.endswith("(1 run, tu-svm-10fold)")
+    assert "does not say what it holds: judged as graphs" in second
+    assert "--protocol linear-10-10-80" in second
+
+
+def test_the_names_of_classes_travel(nodes, Z, tmp_path):
+    named = replace(nodes, classes=["a", "b", "c"])
+    write_embeddings(tmp_path / "z.npz", Z, named)
+    assert read_embeddings(tmp_path / "z.npz").classes == ["a", "b", "c"]
+    write_embeddings(tmp_path / "z.parquet", Z, named)
+    found = pyarrow.parquet.read_table(tmp_path / "z.parquet")["class"].to_pylist()
+    assert found[5:9] == ["", "", "b", "c"]
 
 
 def test_the_help_names_every_protocol(succeeds, monkeypatch):

@@ -65,6 +65,8 @@ def test_the_table_is_printed_and_written(place):
     assert printed.rstrip().endswith("graph-classification.json")
     text = (out / "graph-classification.md").read_text()
     assert "| DCL | " in text
+    assert "±: standard deviation over seeds" in text
+    assert "±: standard deviation over seeds" in flat(printed)
     assert r"\begin{tabular}" in (out / "graph-classification.tex").read_text()
 
 
@@ -169,9 +171,16 @@ def test_headroom(shared, monkeypatch):
         (("alpha", "--methods", "DCL"), "unknown method 'DCL': choose from untrained, GraphCL"),
         (("graph-classification", "--methods", "AUGLC"), "did you mean AUGCL"),
         (("graph-classification", "--datasets", "MUTAK"), "MUTAK is neither a data set"),
+        (("headroom", "--datasets", "MUTG"), "did you mean MUTAG?"),
         (("graph-classification", "--select", "test"), "choose from inner"),
         (("graph-classification", "--seeds", "0"), "--seeds"),
         (("headroom", "--epochs", "2"), "--epochs does not fit headroom"),
+        (("graph-classification", "--candidates", "64"), "--candidates does not fit"),
+        (("attacks", "--datasets", "MUTAG"), "--datasets does not fit attacks"),
+        (("alpha", "--select", "inner"), "--select does not fit alpha"),
+        (("time", "--select", "inner"), "--select does not fit time"),
+        (("graph-classification", "--datasets", "MUTAG,cora"), "Cora is one graph"),
+        (("node-classification", "--datasets", "MUTAG"), "MUTAG is a set of graphs"),
     ],
     ids=lambda value: value if isinstance(value, str) else " ".join(value),
 )
@@ -205,11 +214,28 @@ def test_failed_cells_are_told_and_the_others_shown(
     assert "| DCL | " not in (tmp_path / "graph-classification.md").read_text()
 
 
-def test_a_set_of_graphs_is_no_data_for_a_table_of_nodes(augcl, tmp_path):
-    rows = ("--methods", "GCA", "--seeds", 1)
-    answer = augcl("reproduce", "node-classification", *MUTAG, *rows, "--out", tmp_path)
-    assert answer.code == 2
-    assert "MUTAG is a set of graphs" in answer.err
+def test_one_graph_in_a_folder_is_no_data_for_a_table_of_graphs(refused, tmp_path):
+    (tmp_path / "edges.csv").write_text("source,target\na,b\n")
+    given = ("--datasets", tmp_path, "--out", tmp_path / "out")
+    assert "is one graph" in refused("reproduce", "graph-classification", *given)
+    assert not (tmp_path / "out").exists()
+
+
+def test_when_all_cells_fail_they_are_told_once_and_the_table_stays(augcl, monkeypatch, tmp_path):
+    def fail(cell, out, data_dir):
+        raise InputError("no such luck")
+
+    monkeypatch.setattr(Cell, "compute", fail)
+    (tmp_path / "graph-classification.md").write_text("of yesterday")
+    rows = ("--methods", "untrained,DCL", "--seeds", 2)
+    answer = augcl("reproduce", "graph-classification", *MUTAG, *rows, "--out", tmp_path)
+    assert (answer.code, answer.out) == (2, "")
+    first, second = answer.err.splitlines()
+    assert first == "augcl: 4 cells failed:"
+    assert second.startswith("  4 cells (such as GraphCL")
+    assert second.endswith(": InputError: no such luck")
+    assert (tmp_path / "graph-classification.md").read_text() == "of yesterday"
+    assert not (tmp_path / "graph-classification.json").exists()
 
 
 def test_without_options_it_takes_a_laptop_s_share_and_in_full_the_paper_s(

@@ -1,11 +1,15 @@
+import io
 import json
 import re
 
 import networkx as nx
 import numpy as np
 import pytest
+from rich.console import Console
 
 from augcl import load, load_model
+from augcl.cli.train import result_table
+from augcl.errors import InputError
 
 QUICK = ("--epochs", 2, "--seeds", 1, "--jobs", 1, "--hardness", "none")
 
@@ -92,6 +96,32 @@ def test_resuming_a_finished_run_trains_nothing_and_gives_the_same(run, result, 
     answer = augcl("train", "--epochs", 2, "--seeds", 2, "--out", run, "--resume", "--json")
     assert (answer.code, answer.err) == (0, "")
     assert json.loads(answer.out) == result
+
+
+@pytest.mark.parametrize(("method", "epochs"), [("GraphCL", 40), ("SimGRACE", 20), ("JOAO", 20)])
+def test_without_epochs_a_method_trains_as_published(monkeypatch, augcl, tmp_path, method, epochs):
+    asked = []
+
+    def stop(spec, *_):
+        asked.append(spec.all_epochs)
+        raise InputError("enough")
+
+    monkeypatch.setattr("augcl.experiments.seeds.run_seeds", stop)
+    augcl("train", "--method", method, "--hardness", "none", "--out", tmp_path / "x")
+    assert asked == [epochs]
+
+
+def test_to_resume_and_to_overwrite_is_a_contradiction(run, refused):
+    before = (run / "result.json").stat().st_mtime_ns
+    line = refused("train", *QUICK, "--out", run, "--resume", "--overwrite")
+    assert "--resume goes on with a run and --overwrite replaces it" in line
+    assert (run / "result.json").stat().st_mtime_ns == before
+
+
+def test_the_spread_is_explained(result):
+    console = Console(file=io.StringIO(), width=100)
+    console.print(result_table(result))
+    assert "±: standard deviation over the seeds" in console.file.getvalue()
 
 
 def test_json_is_all_that_is_printed(succeeds, tmp_path):

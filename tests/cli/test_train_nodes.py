@@ -108,7 +108,7 @@ def test_a_table_of_embeddings_has_the_names_of_the_nodes(succeeds, run, strange
     said = succeeds("embed", out, strangers, "--out", tmp_path / "z.csv", "--json")
     assert json.loads(said) == {"file": str(tmp_path / "z.csv"), "nodes": 60, "width": 128}
     rows = list(csv.reader((tmp_path / "z.csv").read_text().splitlines()))
-    assert [row[0] for row in rows] == ["name", *(f"p{i}" for i in range(60))]
+    assert [row[0] for row in rows] == ["node", *(f"p{i}" for i in range(60))]
     assert "label" not in rows[0]
 
 

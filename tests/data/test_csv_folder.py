@@ -2,6 +2,7 @@ import pytest
 import torch
 
 from augcl.data.csv_folder import read_csv_folder
+from augcl.data.formats import read_graphs
 from augcl.errors import InputError
 
 
@@ -30,6 +31,7 @@ def test_names_features_labels_and_attributes_come_back(write):
     graphs = read_csv_folder(write(EDGES, NODES, "graph,label\ng1,yes\ng2,no\n"))
     assert graphs.names == ["g1", "g2"]
     assert graphs.y.tolist() == [1, 0]
+    assert graphs.classes == ["no", "yes"]
     assert graphs.node_ptr.tolist() == [0, 3, 5]
     assert graphs.edge_index.tolist() == [[0, 1, 1, 2, 3, 4], [1, 0, 2, 1, 4, 3]]
     assert graphs.edge_attr[:, 0].tolist() == [0.5, 0.5, 1, 1, 2, 2]
@@ -99,7 +101,13 @@ def test_a_node_without_edges_is_a_node(write):
         (("",), r"edges.csv is empty"),
         (("source,target\n",), r"edges.csv has a header but no lines"),
         (("source,target\na,b\n,c\n",), r"edges.csv, line 3: column 'source' is empty"),
-        (("source,target\na,b\nc\n",), r"edges.csv: not a CSV file with 2 columns"),
+        (
+            ("source,target\na,b\n\nc\n",),
+            r"edges.csv, line 4: 1 value, but the first line names 2 columns \(source, target\)",
+        ),
+        (("source,target\na,b\nc,d,e\nf\n",), r"edges.csv, line 3: 3 values, but .* 2 columns"),
+        (("source;target\na;b\n",), r"edges.csv, line 1: semicolons .* save .* with commas"),
+        (("source\ttarget\na\tb\n",), r"edges.csv, line 1: tabs between the columns"),
         (
             ("source,target\na,b\n", "node,v\na,1\n\nb,\n"),
             r"nodes.csv, line 4: column 'v' is empty",
@@ -120,3 +128,43 @@ def test_a_folder_without_edges_is_refused(tmp_path):
 def test_bytes_that_are_no_text_are_refused(tmp_path):
     (tmp_path / "edges.csv").write_bytes(b"source,target\n\xff\xfe,b\n")
     refuses(tmp_path, "edges.csv")
+
+
+def test_capitals_in_the_names_of_columns_do_not_matter(write):
+    nodes = "Graph,ID,Size\ng1,a,1\ng1,b,2\ng2,a,3\n"
+    graphs = read_csv_folder(
+        write("Graph,Source,TARGET\ng1,a,b\n", nodes, "ID,Label\ng1,x\ng2,y\n")
+    )
+    assert graphs.y.tolist() == [0, 1]
+    assert graphs.columns == ["Size"]
+
+
+@pytest.mark.parametrize("name", ["class", "Class", "target", "labels", "Y"])
+def test_a_feature_called_like_a_class_is_refused(write, name):
+    nodes = f"graph,node,{name}\ng1,a,1\ng1,b,1\ng1,c,1\ng2,a,0\ng2,b,0\n"
+    refuses(write(EDGES, nodes), rf"(?i)nodes.csv, line 1: column '{name}' looks .* graphs.csv as")
+
+
+def test_a_coordinate_is_a_feature(write):
+    nodes = "graph,node,x,y\ng1,a,1,0.5\ng1,b,1,1\ng1,c,1,1\ng2,a,0,0\ng2,b,0,0\n"
+    assert read_csv_folder(write(EDGES, nodes)).columns == ["x", "y"]
+
+
+def test_a_class_of_graphs_under_another_name_is_refused(write):
+    folder = write(EDGES, NODES, "graph,Class\ng1,1\ng2,0\n")
+    refuses(folder, r"graphs.csv, line 1: column 'Class' looks like the class: rename it to label")
+
+
+def test_columns_of_graphs_that_are_not_used_are_named(write):
+    folder = write(EDGES, NODES, "graph,label,smiles,Class\ng1,1,CC,1\ng2,0,C,0\n")
+    with pytest.warns(UserWarning, match=r"graphs.csv: columns smiles, Class not used"):
+        assert read_csv_folder(folder).y.tolist() == [1, 0]
+
+
+@pytest.mark.parametrize("read", [read_csv_folder, read_graphs])
+def test_a_folder_without_edges_names_the_files_that_it_needs(write, read):
+    folder = write(None, NODES)
+    with pytest.raises(
+        InputError, match=r"edges.csv does not exist: give edges.csv \(columns source, "
+    ):
+        read(folder)

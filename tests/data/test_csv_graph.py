@@ -29,6 +29,7 @@ def test_names_features_and_classes_come_back(write):
     assert graph.x.tolist() == [[3, 0, 1], [2, 1, 0], [1, 0, 1], [9, 1, 0]]
     assert graph.edge_index.tolist() == [[0, 1, 1, 2], [1, 0, 2, 1]]
     assert graph.name == "friends"
+    assert graph.classes == as_node_graph(graph.to_data()).classes == ["a", "b"]
 
 
 def test_edges_alone_make_a_graph(write):
@@ -115,3 +116,24 @@ def test_a_mistake_is_told_with_its_place(write, files, message):
 def test_a_folder_without_edges_is_refused(tmp_path):
     with pytest.raises(InputError, match=r"edges.csv does not exist"):
         read_csv_graph(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["class", "Target", "labels"])
+def test_a_feature_called_like_a_class_is_refused(write, name):
+    nodes = f"node,size,{name}\na,1,0\nb,2,1\n"
+    with pytest.raises(
+        InputError, match=rf"(?i)nodes.csv, line 1: column '{name}' .* rename it to label"
+    ):
+        read_csv_graph(write("source,target\na,b\n", nodes))
+
+
+def test_a_second_class_is_no_feature(write):
+    nodes = "node,label,y\na,0,1\nb,1,0\n"
+    with pytest.raises(InputError, match=r"column 'y' looks like the class.* remove it"):
+        read_csv_graph(write("source,target\na,b\n", nodes))
+
+
+def test_a_class_in_capitals_is_the_class(write):
+    graph = read_csv_graph(write("Source,Target\na,b\n", "Node,Size,Label\na,1,x\nb,2,y\n"))
+    assert graph.y.tolist() == [0, 1]
+    assert graph.x.tolist() == [[1], [2]]

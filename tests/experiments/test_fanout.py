@@ -57,6 +57,21 @@ def test_a_cell_that_is_asked_for_twice_is_computed_once(computed, tmp_path):
     assert len(computed) == 1
 
 
+def test_what_a_killed_process_left_of_a_finished_cell_goes(computed, tmp_path):
+    compute_missing(CELLS[:1], tmp_path, data_dir=None, jobs=1)
+    result = CELLS[0].path(tmp_path)
+    work = result.with_suffix("")
+    work.mkdir()
+    for name in ("checkpoint.safetensors", "metrics.jsonl", ".checkpoint.safetensors.abc.tmp"):
+        (work / name).touch()
+    compute_missing(CELLS[:1], tmp_path, data_dir=None, jobs=1)
+    assert list(result.parent.iterdir()) == [result]
+    work.mkdir()
+    (work / "of somebody else").touch()
+    compute_missing(CELLS[:1], tmp_path, data_dir=None, jobs=1)
+    assert (work / "of somebody else").exists()
+
+
 def test_a_failure_is_told_and_costs_no_other_cell(computed, tmp_path):
     (failure,) = compute_missing(CELLS, tmp_path, data_dir=None, jobs=1)
     assert failure.cell == BROKEN

@@ -407,6 +407,16 @@ def test_named_hardness_takes_the_settings_that_it_knows():
         named_hardness("magic", {})
 
 
+def test_named_hardness_takes_every_option_of_the_user_or_none():
+    recipe = {"hidden": 7, "temper": 0.5}
+    assert named_hardness("augcl", recipe, {"temper": 1.0}).get_params()["temper"] == 1.0
+    assert named_hardness("dcl", recipe, {"tau_plus": 0.2}).get_params() == {"tau_plus": 0.2}
+    with pytest.raises(augcl.InputError, match=r"hardness augcl 'rewrd': did you mean reward"):
+        named_hardness("augcl", recipe, {"rewrd": 1.5})
+    with pytest.raises(augcl.InputError, match=r"hardness none has no options, so no 'reward'"):
+        named_hardness("none", recipe, {"reward": 1.5})
+
+
 def test_vitals_are_the_plain_statistics():
     log_u = torch.randn(4, 5, generator=generator()).double() - 1
     guess = torch.tensor([[1, 0, 1, 0, 0]] * 4)

@@ -52,7 +52,7 @@ def attack(
         augcl attack components --attack GradArgmax --depth 3 --pretraining augcl
     """
     from augcl.attacks.rules import CHANGES
-    from augcl.data import load_graphs
+    from augcl.data import GraphSet, load
     from augcl.data.component_sets import first_and_last
     from augcl.experiments.attacks import PRETRAININGS, AttackSpec, accuracy_of
     from augcl.files import write_json, write_text
@@ -69,9 +69,18 @@ def attack(
         updates=updates,
     )
     attacker = spec.attack(attack, seed)
-    graphs = load_graphs(dataset, data_dir=data_dir, features=features)
+    graphs = load(dataset, data_dir=data_dir, features=features)
+    if not isinstance(graphs, GraphSet):
+        raise InputError(
+            f"{dataset} is one graph, but augcl attack needs a set of graphs with labels "
+            "(components, MUTAG, a TU zip …); single nodes are attacked from Python, with "
+            "augcl.attacks.NodeVictim and NodeGradientFlips"
+        )
     if graphs.y is None:
-        raise InputError(f"{dataset} has no labels: whether a classifier errs cannot be told")
+        raise InputError(
+            f"{dataset} has no labels, so whether a classifier errs cannot be told: give every "
+            "graph a class (graphs.csv: column label; TU: NAME_graph_labels.txt)"
+        )
     train, test = first_and_last(graphs)
     if model is None:
         victim: Any = spec.victim(seed).fit(train)

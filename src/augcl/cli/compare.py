@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated
 
@@ -46,7 +47,7 @@ def compare(
 
         augcl compare my_graph --method GRACE --select inner
     """
-    from augcl.data import GraphSet, load
+    from augcl.data import GraphSet, as_node_graph, load
     from augcl.data.catalogue import known_name
     from augcl.experiments import graph_classification, node_classification
     from augcl.experiments.fanout import compute_missing
@@ -69,20 +70,47 @@ def compare(
             "GRACE": node_classification.GRACE,
         }
     )
-    table = tables[one_of(method or next(iter(tables)), tables, "method")]
+    if method is not None:
+        _check_method(method, tables, "graph" if graphs else "node")
+    table = tables[method or next(iter(tables))]
+    seeds = seeds or (5 if graphs else 3)
     request = Request(
         out=out or Path("comparison"),
         datasets=(dataset,),
         rows=table.compared,
-        seeds=seeds or (5 if graphs else 3),
+        seeds=seeds,
         epochs=epochs,
         features=features,
         candidates=candidates,
         select=select is not None,
         data_dir=data_dir,
     )
-    check(table.spec(dataset, table.base, request.setting(table, dataset)), data)
+    spec = table.spec(dataset, table.base, request.setting(table, dataset))
+    check(spec, data if graphs else as_node_graph(data))
+    enough = 2 if graphs else 3
+    if seeds < enough:
+        typer.echo(
+            f"augcl: warning: {seeds} seed{'s' * (seeds > 1)} a row cannot tell a "
+            f"difference from chance: --seeds {enough} or more gives a verdict",
+            err=True,
+        )
     failures = compute_missing(
         request.cells(table), request.out, data_dir=data_dir, jobs=jobs or os.cpu_count() or 1
     )
-    show(compared(request, table), request, failures, as_json=as_json)
+    show(compared(request, table, "comparison"), request, failures, as_json=as_json)
+
+
+def _check_method(method: str, known: Iterable[str], level: str) -> None:
+    """Raise `InputError` that says why a method is no base of a comparison."""
+    from augcl.methods import METHODS
+
+    if method not in METHODS or method in known:
+        one_of(method, known, "method")
+        return
+    kind = METHODS[method]
+    reason = "is none that augcl compare knows"
+    if kind.level != level:
+        reason = f"embeds {kind.level}s, these data are for embeddings of {level}s"
+    elif "hardness" not in kind().get_params(deep=False):
+        reason = "has no negatives to weigh"
+    raise InputError(f"{method} {reason}: choose from {', '.join(known)}")

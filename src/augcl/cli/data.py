@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from augcl.cli.options import DataDir, Features, Json
 
@@ -41,12 +42,17 @@ def data(
     if as_json:
         typer.echo(json.dumps(facts, indent=1))
         return
+    called = facts.pop("class_names", None)
+    if called is not None:
+        sizes = zip(called, facts["class_sizes"], strict=True)
+        facts["class_sizes"] = ", ".join(f"{name}: {size}" for name, size in sizes)
     table = Table(title=facts.pop("name"))
     table.add_column("what")
     table.add_column("value", justify="right")
     for name, value in facts.items():
-        shown = f"{value:.2f}" if isinstance(value, float) else str(value).strip("[]")
-        table.add_row(_LABELS.get(name, name.replace("_", " ")), shown)
+        shown = f"{value:.2f}" if isinstance(value, float) else str(value)
+        shown = shown.strip("[]") if isinstance(value, list) else shown
+        table.add_row(_LABELS.get(name, name.replace("_", " ")), Text(shown))
     Console().print(table)
 
 

@@ -89,13 +89,19 @@ def _data(
     dataset: str, features: str, data_dir: str | None, try_it: bool, *, show: bool
 ) -> tuple[str, list[Finding], dict[str, Any]]:
     from augcl.data import GraphSet, load
+    from augcl.data.catalogue import known_name
     from augcl.experiments.cost import Plan, estimate
     from augcl.experiments.doctor_cost import look_at_price, price
     from augcl.experiments.doctor_data import look_at_data
     from augcl.experiments.run import Spec, check, one_thread
     from augcl.experiments.short_run import short_run
 
-    of_nodes = not isinstance(load(dataset, data_dir=data_dir, features=features), GraphSet)
+    try:
+        of_nodes = not isinstance(load(dataset, data_dir=data_dir, features=features), GraphSet)
+    except InputError as error:
+        if known_name(dataset) is not None or Path(dataset).expanduser().exists():
+            raise
+        raise InputError(f"there is no run {dataset}, and {error}") from None
     method = "GCA" if of_nodes else "GraphCL"
     spec = Spec(dataset, method=method, epochs=None if of_nodes else 40, features=features)
     data = spec.load(data_dir)

@@ -14,12 +14,15 @@ from augcl.errors import InputError
 
 
 def evaluate(
-    file: Annotated[Path, typer.Argument(help="Embeddings with labels: .npz, .csv or .parquet.")],
+    file: Annotated[
+        Path,
+        typer.Argument(help="Embeddings with labels: .npz, .csv, .parquet or the folder of a run."),
+    ],
     protocol: Annotated[
         str,
         typer.Option(
             help="tu-svm-10fold (graphs); linear-10-10-80, wikics-20, grace-liblinear (nodes). "
-            "auto: by what the .npz tells, else tu-svm-10fold."
+            "auto: by what the file tells, else tu-svm-10fold."
         ),
     ] = "auto",
     repeats: Annotated[
@@ -43,6 +46,7 @@ def evaluate(
     from augcl.evaluation import evaluate as judge
     from augcl.experiments.embedding_file import read_embeddings
 
+    file = _file_of(file)
     found = read_embeddings(file)
     if found.y is None:
         raise InputError(
@@ -63,9 +67,11 @@ def evaluate(
         )
         groups = clustering(found.Z, found.task, random_state=seed) if clusters else None
     except InputError as error:
-        raise InputError(f"{file}: {error}") from None
+        reason = str(error).replace("folds=", "--folds ")
+        raise InputError(f"{file}: {reason}") from None
     if not as_json:
         typer.echo(str(score))
+        typer.echo(_explanation(found.level if protocol == "auto" else "asked for"))
         if groups:
             typer.echo(str(groups))
         return
@@ -82,3 +88,27 @@ def evaluate(
     if groups:
         record["clustering"] = asdict(groups)
     typer.echo(json.dumps(record, indent=1))
+
+
+def _file_of(path: Path) -> Path:
+    """The embeddings themselves, if the folder of a run is given."""
+    if not path.is_dir():
+        return path
+    if not (path / "embeddings.npz").is_file():
+        raise InputError(
+            f"{path} is a folder without embeddings.npz: give a finished run (--out of augcl "
+            "train), or a file that augcl embed wrote"
+        )
+    return path / "embeddings.npz"
+
+
+def _explanation(level: str) -> str:
+    """Why this protocol, and what its numbers are."""
+    reasons = {
+        "graph": "The file holds graphs, so the protocol is the one for graphs.",
+        "node": "The file holds nodes, so the protocol is the one for nodes.",
+        "any": "The file does not say what it holds: judged as graphs. For nodes, add --protocol "
+        "linear-10-10-80.",
+        "asked for": "The protocol is the one asked for.",
+    }
+    return f"{reasons[level]} ±: standard deviation over the runs."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import inspect
 import sys
 import warnings
 
@@ -43,8 +44,20 @@ app = typer.Typer(
     help="Self-supervised learning on graphs with hardness-aware negatives (AUGCL).\n\n"
     "Start with [bold]augcl train[/bold]: it needs no data of yours and no network.",
 )
+
+
+def flowing(text: str) -> str:
+    """Help whose paragraphs are one line each, for the terminal to break; what is indented stays.
+
+    >>> flowing("Measure a table.\\n\\nAll cells\\nare kept.\\n\\n    augcl a\\n    augcl b")
+    'Measure a table.\\n\\nAll cells are kept.\\n\\n    augcl a\\n    augcl b'
+    """
+    paragraphs = inspect.cleandoc(text).split("\n\n")
+    return "\n\n".join(p if p.startswith(" ") else p.replace("\n", " ") for p in paragraphs)
+
+
 for command in (train, embed, evaluate, compare, reproduce, attack, data, methods, doctor, report):
-    app.command()(command)
+    app.command(help=flowing(command.__doc__ or ""))(command)
 
 
 def _version(show: bool) -> None:

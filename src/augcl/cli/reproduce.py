@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 from rich.console import Console
 
 from augcl.cli.options import Cells, DataDir, Json, Select
-from augcl.errors import InputError, one_of
+from augcl.errors import InputError, did_you_mean, one_of
 
 if TYPE_CHECKING:
     from augcl.experiments.fanout import Failure
@@ -77,10 +77,16 @@ def reproduce(
     rows = _split(methods, about.known.__contains__)
     for row in rows:
         one_of(row, about.known, "method")
+    given = {"datasets": datasets, "epochs": epochs, "candidates": candidates, "select": select}
+    for option, value in given.items():
+        if value is not None and option not in about.takes:
+            raise InputError(f"--{option} does not fit {what}, it means nothing there: drop it")
+    chosen = _known(_split(datasets, lambda text: Path(text).exists()))
+    for dataset in chosen:
+        _check_kind(dataset, about.level, what)
     request = Request(
         out=out,
-        datasets=_known(_split(datasets, lambda text: Path(text).exists()))
-        or (about.all_datasets if full else about.datasets),
+        datasets=chosen or (about.all_datasets if full else about.datasets),
         rows=rows or about.rows,
         seeds=seeds or (about.all_seeds if full else about.seeds),
         epochs=epochs or (None if full else about.epochs),
@@ -94,6 +100,9 @@ def reproduce(
 
 def show(findings: Findings, request: Request, failures: list[Failure], *, as_json: bool) -> None:
     """Write and print the findings, then what failed; the exit code tells of failures."""
+    if failures and findings.empty:  # an earlier table is worth more than one without a line
+        _tell(failures)
+    findings = findings.explained()
     paths = findings.write(request.out)
     if as_json:
         typer.echo(paths[2].read_text(encoding="utf-8"), nl=False)
@@ -105,12 +114,21 @@ def show(findings: Findings, request: Request, failures: list[Failure], *, as_js
             console.print(sentence, markup=False, highlight=False)
         typer.echo(f"Written: {', '.join(str(path) for path in paths)}")
     if failures:
-        number = len(failures)
-        typer.echo(f"augcl: {number} cell{'s' * (number > 1)} failed:", err=True)
-        for failure in failures:
-            typer.echo(f"  {failure}", err=True)
-        mistake = all(failure.reason.startswith("InputError") for failure in failures)
-        raise typer.Exit(2 if mistake else 1)
+        _tell(failures)
+
+
+def _tell(failures: list[Failure]) -> NoReturn:
+    """One line for each reason, and the exit code."""
+    reasons: dict[str, list[Failure]] = {}
+    for failure in failures:
+        reasons.setdefault(failure.reason, []).append(failure)
+    typer.echo(f"augcl: {len(failures)} cell{'s' * (len(failures) > 1)} failed:", err=True)
+    for reason, alike in reasons.items():
+        name = alike[0].cell.name
+        who = name if len(alike) == 1 else f"{len(alike)} cells (such as {name})"
+        typer.echo(f"  {who}: {reason}", err=True)
+    mistake = all(reason.startswith("InputError") for reason in reasons)
+    raise typer.Exit(2 if mistake else 1)
 
 
 def _split(given: list[str] | None, whole: Callable[[str], bool]) -> tuple[str, ...]:
@@ -122,9 +140,32 @@ def _split(given: list[str] | None, whole: Callable[[str], bool]) -> tuple[str, 
 
 def _known(datasets: tuple[str, ...]) -> tuple[str, ...]:
     """The data sets by their published names, or paths that are there."""
-    from augcl.data.catalogue import known_name
+    from augcl.data.catalogue import known_name, names
 
     for name in datasets:
         if known_name(name) is None and not Path(name).exists():
-            raise InputError(f"{name} is neither a data set (see augcl data) nor a file or folder")
+            hint = did_you_mean(name, names())
+            raise InputError(
+                f"{name} is neither a data set nor a file or folder: {hint}augcl data lists the "
+                "data sets"
+            )
     return tuple(dict.fromkeys(known_name(name) or name for name in datasets))
+
+
+def _check_kind(dataset: str, level: str, what: str) -> None:
+    """Raise `InputError` if the data cannot be what the table is about."""
+    from augcl.data.catalogue import GRAPH_SETS, NODE_SETS
+    from augcl.data.formats import is_one_graph
+
+    if level == "graph" and (
+        dataset in NODE_SETS or (dataset not in GRAPH_SETS and is_one_graph(Path(dataset)))
+    ):
+        raise InputError(
+            f"{dataset} is one graph, whose nodes have classes, but {what} is about sets of "
+            "graphs: choose one of them (augcl data), or augcl reproduce node-classification"
+        )
+    if level == "node" and dataset in GRAPH_SETS:
+        raise InputError(
+            f"{dataset} is a set of graphs, but {what} is about the nodes of one graph: choose one "
+            "(augcl data), or augcl reproduce graph-classification"
+        )

@@ -44,7 +44,8 @@ def train(
         int | None,
         typer.Option(
             min=0,
-            help="All epochs; 0 is the untrained encoder. 40 for graphs, by the preset for nodes.",
+            help="All epochs; 0 is the untrained encoder. If not given, those published with the "
+            "method (GraphCL: 40) or, of nodes, with the preset.",
         ),
     ] = None,
     seeds: Annotated[
@@ -124,6 +125,9 @@ def train(
 
       augcl train digits-knn                      GCA + AUGCL, embeddings of nodes
     """
+    if resume and overwrite:
+        raise InputError("--resume goes on with a run and --overwrite replaces it: give one")
+
     from augcl.data import GraphSet, load
     from augcl.experiments.run import Spec, check
     from augcl.experiments.seeds import Place, clear_run, run_seeds
@@ -167,7 +171,7 @@ def train(
     )
     graphs = spec.level == "graph"
     if graphs and epochs is None:
-        spec = replace(spec, epochs=40)
+        spec = replace(spec, epochs=spec.all_epochs or None)  # as the method says
     data = spec.load(data_dir)  # wrong input ends here
     check(spec, data, device=device, judge=evaluate)
     seeds = seeds or (5 if graphs else 1)
@@ -221,6 +225,8 @@ def result_table(result: dict[str, Any]) -> Table:
     table.add_column("what")
     table.add_column("value", justify="right")
     accuracy = result["accuracy"]
+    if accuracy is not None and len(accuracy["runs"]) > 1:
+        table.caption = "±: standard deviation over the seeds"
     if accuracy is None:
         table.add_row("accuracy", "not judged")
     else:

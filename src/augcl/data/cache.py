@@ -21,7 +21,7 @@ from augcl.data.node_graph import NodeGraph, Splits
 from augcl.data.sparse import torch_csr
 from augcl.files import atomic_path
 
-FORMAT = 3  # count up when a reader gives other arrays for the same file
+FORMAT = 4  # count up when a reader gives other arrays for the same file
 SMALLEST = 1_000_000  # bytes; smaller files are read as fast as the cache
 
 G = TypeVar("G")
@@ -82,7 +82,7 @@ def _cached(
 def _graphs_to_parts(graphs: GraphSet) -> Parts:
     found = {key: getattr(graphs, key) for key in _TENSORS}
     about: dict[str, Any] = {"name": graphs.name, "cleaned": graphs.cleaned}
-    for key in ("names", "columns"):
+    for key in ("names", "columns", "classes"):
         about[key] = None if getattr(graphs, key) is None else list(getattr(graphs, key))
     return {key: value for key, value in found.items() if value is not None}, about
 
@@ -103,6 +103,7 @@ def _graph_to_parts(graph: NodeGraph) -> Parts:
         masks = vars(graph.splits).items()
         tensors |= {f"splits.{part}": mask.clone() for part, mask in masks if mask is not None}
     about = {"name": graph.name, "names": graph.names, "width": graph.num_features}
+    about["classes"] = graph.classes
     return tensors, {**about, "cleaned": graph.cleaned}
 
 
@@ -117,7 +118,8 @@ def _graph_from_parts(tensors: dict[str, Tensor], about: dict[str, Any]) -> Node
     if masks:
         parts["splits"] = Splits(**{key.removeprefix("splits."): masks[key] for key in masks})
     parts["cleaned"] = _cleaned(about)
-    return NodeGraph(**parts, name=about["name"], names=about["names"])
+    given = {key: about[key] for key in ("name", "names", "classes")}
+    return NodeGraph(**parts, **given)
 
 
 def _cleaned(about: dict[str, Any]) -> Cleaned | None:

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from augcl.data.features import node_features
 from augcl.data.graph import GraphSet
-from augcl.data.labels import class_numbers
+from augcl.data.labels import class_names, class_numbers
 from augcl.errors import InputError
 
 
@@ -146,13 +146,15 @@ def _join(graphs: list[_Graph]) -> GraphSet:
         _check(graph, number)
     counts = torch.tensor([graph.num_nodes for graph in graphs])
     starts = (counts.cumsum(0) - counts).tolist()
+    targets = [graph.y for graph in graphs]
     return GraphSet.from_arrays(
         pairs=torch.cat([g.pairs + start for g, start in zip(graphs, starts, strict=True)], dim=1),
         graph_of_node=torch.repeat_interleave(counts),
         num_graphs=len(graphs),
         x=_stack([graph.x for graph in graphs], "node features"),
         edge_attr=_stack([graph.edge_attr for graph in graphs], "edge attributes"),
-        y=_classes([graph.y for graph in graphs]),
+        y=_classes(targets),
+        classes=class_names(targets) if all(isinstance(y, str) for y in targets) else None,
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,10 +15,17 @@ from torch import Tensor
 
 from augcl.data.csv_table import CSVTable
 from augcl.data.graph import GraphSet
-from augcl.data.labels import class_numbers
+from augcl.data.labels import class_names, class_numbers
 from augcl.errors import InputError
 
 Array = np.ndarray[Any, Any]
+
+CSV_FILES = (
+    "edges.csv (columns source, target and, of several graphs, graph); nodes.csv (node, features; "
+    "label, of one graph) and graphs.csv (graph, label) if there is more to say"
+)
+LIKE_LABELS = ("labels", "class", "classes", "target", "targets", "y")
+"""How else people call the column of the classes."""
 
 
 def read_csv_folder(path: str | os.PathLike[str]) -> GraphSet:
@@ -28,6 +36,9 @@ def read_csv_folder(path: str | os.PathLike[str]) -> GraphSet:
     * ``nodes.csv``, optional: ``node`` (or ``id``), optionally ``graph``; further columns are
       features, words as one-hot. It lists all nodes, also those without edges.
     * ``graphs.csv``, optional: ``graph`` (or ``id``), optionally ``label`` (or ``y``).
+
+    Capitals do not matter in these names. A feature called like a class (``class``, ``target`` …)
+    is refused, because it may be the answer that is to be predicted.
 
     Without a column ``graph`` everything is one graph. With it in both files, two graphs may use
     the same node names; with it in nodes.csv only, node names must differ between graphs.
@@ -44,13 +55,16 @@ def read_csv_folder(path: str | os.PathLike[str]) -> GraphSet:
     (['g', 'f'], [1, 0], [0, 3, 5])
     """
     folder = Path(path)
-    if not (folder / "edges.csv").is_file():
-        raise InputError(f"{folder / 'edges.csv'} does not exist: it lists the edges")
+    need_edges(folder)
     edges = CSVTable(folder / "edges.csv", ids=("source", "target", "graph"))
     nodes = _table(folder / "nodes.csv", ("node", "id", "graph"))
     graphs = _table(folder / "graphs.csv", ("graph", "id", "label", "y"))
+    if nodes is not None:
+        cure = "put the classes of graphs into graphs.csv as label, or rename it if it is a feature"
+        refuse_hidden_classes(nodes, cure)
 
     parts = read_tables(edges, nodes, graphs)
+    labels = _labels(graphs)
     return GraphSet.from_arrays(
         pairs=parts.pairs,
         graph_of_node=parts.graph_of_node,
@@ -58,10 +72,28 @@ def read_csv_folder(path: str | os.PathLike[str]) -> GraphSet:
         x=parts.x,
         columns=parts.columns,
         edge_attr=edges.numbers(without=("source", "target", "graph"))[1],
-        y=_classes(graphs),
+        y=class_numbers(labels) if labels else None,
+        classes=class_names(labels),
         names=parts.graph_names,
         name=folder.resolve().name,
     )
+
+
+def need_edges(folder: Path) -> None:
+    """Raise `InputError` that names the files of a folder without edges.csv."""
+    if not (folder / "edges.csv").is_file():
+        raise InputError(f"{folder / 'edges.csv'} does not exist: give {CSV_FILES}")
+
+
+def refuse_hidden_classes(table: CSVTable, cure: str, taken: str | None = None) -> None:
+    """Raise `InputError` if a feature is called like a class; one with fractions is none."""
+    for name in table.columns:
+        like = name != taken and name.lower() in LIKE_LABELS
+        if like and not table.has_fractions(name):
+            raise InputError(
+                f"{table.path}, line 1: column {name!r} looks like the class, which is no feature: "
+                f"{cure}"
+            )
 
 
 class Tables(NamedTuple):
@@ -185,8 +217,26 @@ def _features(
     return (None, None) if x is None else (columns, x[torch.from_numpy(order)])
 
 
-def _classes(graphs: CSVTable | None) -> Tensor | None:
-    column = None if graphs is None else graphs.first_of("label", "y")
-    if graphs is None or column is None:
-        return None
-    return class_numbers(graphs.text(column).to_pylist())
+def _labels(graphs: CSVTable | None) -> list[str]:
+    """One a graph, or none at all."""
+    if graphs is None:
+        return []
+    column = graphs.first_of("label", "y")
+    others = [c for c in graphs.columns if c not in (graphs.need("graph", "id"), column)]
+    if column is None:
+        for name in others:
+            if name.lower() in LIKE_LABELS:
+                raise InputError(
+                    f"{graphs.path}, line 1: column {name!r} looks like the class: rename it to "
+                    "label, or remove it"
+                )
+    if others:
+        warnings.warn(
+            f"{graphs.path}: column{'s' * (len(others) > 1)} {', '.join(others)} not used: only "
+            "graph and label are read; features of nodes belong in nodes.csv",
+            stacklevel=2,
+        )
+    if column is None:
+        return []
+    labels: list[str] = graphs.text(column).to_pylist()
+    return labels

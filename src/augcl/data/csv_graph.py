@@ -5,12 +5,11 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from augcl.data.csv_folder import read_tables
+from augcl.data.csv_folder import need_edges, read_tables, refuse_hidden_classes
 from augcl.data.csv_table import CSVTable, read_header
-from augcl.data.labels import node_classes
+from augcl.data.labels import node_class_names, node_classes
 from augcl.data.node_graph import NodeGraph
 from augcl.data.where import mistakes_in
-from augcl.errors import InputError
 
 
 def read_csv_graph(path: str | os.PathLike[str]) -> NodeGraph:
@@ -19,7 +18,8 @@ def read_csv_graph(path: str | os.PathLike[str]) -> NodeGraph:
     * ``edges.csv``: ``source``, ``target``; further columns are left alone.
     * ``nodes.csv``: ``node`` (or ``id``); ``label`` (or ``y``) is the class, whole numbers or
       words that are numbered in sorted order, empty or −1 where it is not known; further columns
-      are features, words as one-hot.
+      are features, words as one-hot. One that is called like a class (``class``, ``target`` …) is
+      refused.
 
     Examples
     --------
@@ -32,8 +32,7 @@ def read_csv_graph(path: str | os.PathLike[str]) -> NodeGraph:
     (['cem', 'bob', 'ann'], [[3.0], [2.0], [1.0]], [1, 0, -1])
     """
     folder = Path(path)
-    if not (folder / "edges.csv").is_file():
-        raise InputError(f"{folder / 'edges.csv'} does not exist: it lists the edges")
+    need_edges(folder)
     edges = CSVTable(folder / "edges.csv", ids=("source", "target"))
     nodes = column = None
     if (folder / "nodes.csv").exists():
@@ -41,6 +40,9 @@ def read_csv_graph(path: str | os.PathLike[str]) -> NodeGraph:
         column = nodes.first_of("label", "y")
         if column is not None and nodes.has_fractions(column):
             column = None  # a coordinate, say: a feature like the others
+        cure = "rename it to label, or to something else if it is a feature"
+        cure = cure if column is None else "remove it, or rename it if it is a feature"
+        refuse_hidden_classes(nodes, cure, taken=column)
     parts = read_tables(edges, nodes, None, not_features=(column,))
     words = [] if nodes is None or column is None else nodes.words(column)
     with mistakes_in(folder):
@@ -49,6 +51,7 @@ def read_csv_graph(path: str | os.PathLike[str]) -> NodeGraph:
             num_nodes=len(parts.node_names),
             x=parts.x,
             y=node_classes(words) if words else None,
+            classes=node_class_names(words),
             names=parts.node_names,
             name=folder.resolve().name,
         )

@@ -16,9 +16,14 @@ from torch import Tensor
 from augcl.data.labels import one_hot
 from augcl.errors import InputError
 
+OURS = ("source", "target", "graph", "node", "id", "label", "y")
+"""Columns that mean something to us, however their names are capitalised."""
+
+SEPARATORS = {";": "semicolons", "\t": "tabs"}
+
 
 def read_header(path: Path) -> list[str]:
-    """The names of the columns, which the first line must give."""
+    """The names of the columns, which the first line must give; `OURS` in small letters."""
     try:
         with path.open(encoding="utf-8-sig", newline="") as stream:
             header = [name.strip() for name in next(csv.reader(stream), [])]
@@ -26,6 +31,12 @@ def read_header(path: Path) -> list[str]:
         raise InputError(f"{path}: cannot be read as text: {error}") from None
     if not header:
         raise InputError(f"{path} is empty: the first line must name the columns")
+    for sign, called in SEPARATORS.items():
+        if len(header) == 1 and sign in header[0]:
+            raise InputError(
+                f"{path}, line 1: {called} between the columns: save the file with commas instead"
+            )
+    header = [name.lower() if name.lower() in OURS else name for name in header]
     twice = {name for name in header if header.count(name) > 1}
     if twice:
         raise InputError(f"{path}, line 1: column {min(twice)!r} occurs twice")
@@ -54,13 +65,20 @@ class CSVTable:
                 convert_options=pa.csv.ConvertOptions(column_types=types, null_values=[""]),
             )
         except (pa.ArrowInvalid, UnicodeDecodeError) as error:
-            reason = str(error).splitlines()[0]
-            raise InputError(
-                f"{path}: not a CSV file with {len(header)} columns: {reason}"
-            ) from None
+            place = _uneven_line(path, len(header))
+            if place is not None:
+                columns = f"{len(header)} column{'s' * (len(header) > 1)} ({', '.join(header)})"
+                raise InputError(f"{path}, {place}, but the first line names {columns}") from None
+            raise InputError(f"{path}: no CSV file: {str(error).splitlines()[0]}") from None
 
     def __len__(self) -> int:
         return int(self._table.num_rows)
+
+    @property
+    def columns(self) -> list[str]:
+        """Their names, in order."""
+        names: list[str] = self._table.column_names
+        return names
 
     def first_of(self, *names: str) -> str | None:
         """The first of `names` that is a column."""
@@ -132,3 +150,13 @@ class CSVTable:
             entries = (reader.line_num for values in reader if values)
             line = next(line for i, line in enumerate(entries) if i == row + 1)
         return f"{self.path}, line {line}"
+
+
+def _uneven_line(path: Path, width: int) -> str | None:
+    """``line 7: 3 values``: the first entry that has more or fewer values than the header."""
+    with path.open(encoding="utf-8-sig", errors="replace", newline="") as stream:
+        reader = csv.reader(stream)
+        for values in reader:
+            if values and len(values) != width:
+                return f"line {reader.line_num}: {len(values)} value{'s' * (len(values) > 1)}"
+    return None

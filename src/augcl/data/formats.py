@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from augcl.data.cache import cached, cached_graph
-from augcl.data.csv_folder import read_csv_folder
+from augcl.data.csv_folder import need_edges, read_csv_folder
 from augcl.data.csv_graph import is_one_csv_graph, read_csv_graph
 from augcl.data.graph import GraphSet
 from augcl.data.graphml import SUFFIXES, read_graphml, read_graphml_graph
@@ -55,6 +55,8 @@ def read_graphs(path: str | os.PathLike[str]) -> GraphSet:
             return cached(folder, read_tu)
     if any(file.suffix.lower() in SUFFIXES for file in path.iterdir()):
         return cached(path, read_graphml)
+    if any(path.glob("*.csv")):
+        need_edges(path)
     raise InputError(f"{path} holds no graphs that can be read: give {KNOWN}")
 
 

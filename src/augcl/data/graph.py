@@ -47,6 +47,8 @@ class GraphSet:
         Every edge stands in both directions (True for data, False for some views).
     name : str
         Name of the data set.
+    classes : sequence of str, optional
+        What the user calls each class, where labels are words.
     cleaned : Cleaned, optional
         How much of the edges had to be put right, of the whole set as it was read.
 
@@ -73,6 +75,7 @@ class GraphSet:
     columns: Sequence[str] | None = None
     symmetric: bool = True
     name: str = "graphs"
+    classes: Sequence[str] | None = None
     cleaned: Cleaned | None = None
 
     def __len__(self) -> int:

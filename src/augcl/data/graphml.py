@@ -14,7 +14,7 @@ import networkx as nx
 
 from augcl.data.convert import as_graphset
 from augcl.data.graph import GraphSet
-from augcl.data.labels import node_classes
+from augcl.data.labels import node_class_names, node_classes
 from augcl.data.node_convert import as_node_graph
 from augcl.data.node_graph import NodeGraph
 from augcl.data.where import mistakes_in
@@ -75,15 +75,16 @@ def read_graphml_graph(path: str | os.PathLike[str]) -> NodeGraph:
     titles = [value for _, value in graph.nodes(data="label")]
     label_is_name = None not in titles and len(set(titles)) == len(titles)
     used = {"label"} if label_is_name else set()
-    classes = None
+    classes = called = None
     with mistakes_in(file):
         for key in ("y", "label"):
             if classes is None and key not in used:
-                classes = node_classes([value for _, value in graph.nodes(data=key)])
+                values = [value for _, value in graph.nodes(data=key)]
+                classes, called = node_classes(values), node_class_names(values)
                 used |= set() if classes is None else {key}
         found = as_node_graph(_with_features(graph, sorted(_numeric_keys(graph) - used), file))
     names = [str(title) for title in titles] if label_is_name else found.names
-    return replace(found, y=classes, names=names, name=file.stem)
+    return replace(found, y=classes, classes=called, names=names, name=file.stem)
 
 
 def _read(file: Path) -> Any:

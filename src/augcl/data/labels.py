@@ -35,6 +35,33 @@ def class_numbers(labels: Sequence[Any] | np.ndarray[Any, Any]) -> Tensor:
     return torch.from_numpy(numbers.astype(np.int64))
 
 
+def class_names(labels: Sequence[Any]) -> list[str] | None:
+    """What `class_numbers` calls 0 … C − 1, if labels are words; None if they are numbers.
+
+    >>> class_names(["spam", "ham", "spam"]), class_names(["10", "9"])
+    (['ham', 'spam'], None)
+    """
+    if not any(isinstance(label, str) for label in labels):
+        return None
+    words = np.unique([str(label).strip() for label in labels])
+    try:
+        words.astype(np.int64)
+    except ValueError:
+        return [str(word) for word in words]
+    return None
+
+
+def node_class_names(labels: Sequence[Any]) -> list[str] | None:
+    """The same for `node_classes`.
+
+    >>> node_class_names(["b", "", "a"]), node_class_names([2, -1, 0])
+    (['a', 'b'], None)
+    """
+    if not any(isinstance(label, str) for label in labels):
+        return None
+    return class_names([word for word in map(_word, labels) if word])
+
+
 def node_classes(labels: Sequence[Any] | np.ndarray[Any, Any] | Tensor) -> Tensor | None:
     """(N,) int64 classes of nodes, −1 where a class is not known; None if none is known at all.
 

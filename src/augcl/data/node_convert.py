@@ -13,7 +13,7 @@ from torch import Tensor
 from augcl.data.convert import edge_pairs, node_vectors, number_of_nodes
 from augcl.data.features import structure_features
 from augcl.data.graph import GraphSet
-from augcl.data.labels import node_classes
+from augcl.data.labels import node_class_names, node_classes
 from augcl.data.node_graph import NodeGraph, Splits
 from augcl.errors import InputError
 
@@ -29,7 +29,8 @@ def as_node_graph(graph: Any, *, features: str | None = None) -> NodeGraph:
     ----------
     graph : NodeGraph, Data, networkx graph
         A NodeGraph is returned as it is. Of a ``Data``: dense or sparse ``x``, ``y``,
-        ``train_mask``, ``val_mask``, ``test_mask`` (N,) or (N, S), ``name``, ``node_names``.
+        ``train_mask``, ``val_mask``, ``test_mask`` (N,) or (N, S), ``name``, ``node_names``,
+        ``class_names``.
         networkx nodes may have any names; their features are the attribute ``x`` or ``feat``,
         their class is ``y`` or ``label``. A set that holds a single graph counts as that graph.
     features : str, optional
@@ -85,6 +86,9 @@ def _from_data(data: Any) -> NodeGraph:
         length = 1 if y.ndim == 0 else len(y)
         raise InputError(f"y has length {length} for {num_nodes} nodes: give one class a node")
     name, names = getattr(data, "name", None), getattr(data, "node_names", None)
+    classes = getattr(data, "class_names", None)
+    if isinstance(y, np.ndarray):
+        classes = classes or node_class_names(y.tolist())
     return NodeGraph.from_arrays(
         pairs=pairs,
         num_nodes=num_nodes,
@@ -93,6 +97,7 @@ def _from_data(data: Any) -> NodeGraph:
         splits=_splits(data, num_nodes),
         names=None if names is None else [str(one) for one in names],
         name=name if isinstance(name, str) else "graph",
+        classes=None if classes is None else [str(one) for one in classes],
     )
 
 
@@ -142,19 +147,21 @@ def _from_networkx(graph: Any) -> NodeGraph:
         if values:
             x = node_vectors(values, len(graph), f"node attribute {key!r}")
             break
+    labels = _labels(graph)
     return NodeGraph.from_arrays(
         pairs=torch.tensor(ends, dtype=torch.long).reshape(-1, 2).t(),
         num_nodes=len(graph),
         x=x,
-        y=_classes(graph),
+        y=None if labels is None else node_classes(labels),
+        classes=None if labels is None else node_class_names(labels),
         names=[str(node) for node in graph],
         name=str(graph.graph.get("name") or "graph"),
     )
 
 
-def _classes(graph: Any) -> Tensor | None:
+def _labels(graph: Any) -> Sequence[Any] | None:
     for key in ("y", "label"):
         values: Sequence[Any] = [value for _, value in graph.nodes(data=key)]
         if any(value is not None for value in values):
-            return node_classes(values)
+            return values
     return None

@@ -45,6 +45,8 @@ class NodeGraph:
     names : list of str, optional
         Of the nodes.
     name : str
+    classes : list of str, optional
+        What the user calls each class, where labels are words.
     cleaned : Cleaned, optional
         How much of the edges had to be put right when the graph was read.
     """
@@ -55,6 +57,7 @@ class NodeGraph:
     splits: Splits | None = None
     names: list[str] | None = None
     name: str = "graph"
+    classes: list[str] | None = None
     cleaned: Cleaned | None = None
 
     @property
@@ -81,7 +84,8 @@ class NodeGraph:
     def to_data(self) -> Data:
         """As a PyG ``Data`` with ``train_mask`` … (N,) or (N, S), ``name`` and ``node_names``.
 
-        `augcl.data.as_node_graph` gives back the same graph.
+        The names of the classes are ``class_names``. `augcl.data.as_node_graph` gives back the same
+        graph.
 
         >>> path = NodeGraph.from_arrays(pairs=torch.tensor([[0, 1], [1, 2]]), num_nodes=3)
         >>> path.to_data()
@@ -99,6 +103,8 @@ class NodeGraph:
                     parts[f"{part}_mask"] = mask[0].clone() if one else mask.t().contiguous()
         if self.names is not None:
             parts["node_names"] = self.names
+        if self.classes is not None:
+            parts["class_names"] = self.classes
         return Data(**parts)
 
     def __repr__(self) -> str:

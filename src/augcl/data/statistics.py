@@ -49,6 +49,7 @@ def _of_set(graphs: GraphSet) -> dict[str, Any]:
         "graphs": len(graphs),
         "classes": len(sizes),
         "class_sizes": sizes,
+        **_called(graphs),
         "avg_nodes": graphs.num_nodes / len(graphs),
         "avg_edges": graphs.num_edges / 2 / len(graphs),
         "features": graphs.num_features,
@@ -65,6 +66,7 @@ def _of_graph(graph: NodeGraph) -> dict[str, Any]:
         "edges": graph.num_edges // 2,
         "classes": graph.num_classes,
         "class_sizes": torch.bincount(known).tolist(),
+        **_called(graph),
         "unlabelled": graph.num_nodes - len(known),
         "features": graph.num_features,
         "nonzero_features": share_filled(graph.x),
@@ -72,6 +74,11 @@ def _of_graph(graph: NodeGraph) -> dict[str, Any]:
         "components": _components(graph),
         "splits": 0 if graph.splits is None else len(graph.splits.train),
     }
+
+
+def _called(data: GraphSet | NodeGraph) -> dict[str, Any]:
+    """The names of the classes, if they have some."""
+    return {} if data.classes is None else {"class_names": list(data.classes)}
 
 
 def _components(graph: NodeGraph) -> int:

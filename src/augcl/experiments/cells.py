@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -55,21 +56,32 @@ class Cell:
         A training of nodes, which may take an hour, goes on where a stopped one was.
         """
         one_thread()
-        work = None
-        if self.spec.level == "node":
-            work = self.path(out).with_suffix("")
+        work = work_folder(self.path(out)) if self.spec.level == "node" else None
         outcome = run(
             self.spec, self.seed, data_dir=data_dir, progress=False, folder=work, resume=True
         )
         write_json(self.path(out), outcome.record)
-        if work is not None:
-            remove_temporary(work)
-            for name in ("checkpoint.safetensors", "metrics.jsonl"):
-                (work / name).unlink(missing_ok=True)
-            work.rmdir()
+        clear_work(self.path(out))
 
     def with_seed(self, seed: int) -> Cell:
         return replace(self, seed=seed)
+
+
+def work_folder(path: Path) -> Path:
+    """Where the training of the cell with that file keeps what it needs to go on."""
+    return path.with_suffix("")
+
+
+def clear_work(path: Path) -> None:
+    """Remove the work folder of a finished cell, unless a file of somebody else is in it."""
+    work = work_folder(path)
+    if not work.is_dir():
+        return
+    remove_temporary(work)
+    for name in ("checkpoint.safetensors", "metrics.jsonl"):
+        (work / name).unlink(missing_ok=True)
+    with suppress(OSError):  # another process was faster, or somebody else's file is in it
+        work.rmdir()
 
 
 def digest(decides: Any) -> str:

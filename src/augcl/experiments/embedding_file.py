@@ -31,8 +31,9 @@ PARTS = ("train", "val", "test")
 class Embeddings:
     """(n, d) embeddings, the labels (n,) if the file has them, and what else it tells of the task.
 
-    `level` is "graph", "node" or "any", which a table does not tell; `kernel` says that `Z` has the
-    similarities to the training graphs instead. ``Z, y = embeddings`` works.
+    `level` is "graph", "node" or "any" if the file does not tell; `kernel` says that `Z` has the
+    similarities to the training graphs instead; `classes` are the names of the classes 0, 1, …
+    ``Z, y = embeddings`` works.
     """
 
     Z: NDArray[np.float32]
@@ -40,6 +41,7 @@ class Embeddings:
     level: str = "any"
     splits: Splits | None = None
     kernel: bool = False
+    classes: list[str] | None = None
 
     def __iter__(self) -> Iterator[NDArray[Any] | None]:
         return iter((self.Z, self.y))
@@ -66,8 +68,9 @@ def write_embeddings(
 ) -> None:
     """Write embeddings with the names and labels of the graphs or nodes, where they have them.
 
-    An .npz holds the arrays Z, y, names, level ("graph" or "node") and, of nodes with fixed splits,
-    train, val and test (S, n); a table has the columns name, label, z0, z1, … Of a `kernel`, the
+    An .npz holds the arrays Z, y, classes (what the classes are called, if they have names), names,
+    level ("graph" or "node") and, of nodes with fixed splits, train, val and test (S, n). A table
+    has the columns graph or node (the name), label, class (its name), z0, z1, … Of a `kernel`, the
     .npz has a true value called kernel, and the columns of a table are k0, k1, …
     """
     ending = check_ending(path)
@@ -107,8 +110,10 @@ def read_embeddings(path: Path) -> Embeddings:
         raise InputError(f"{path} has no columns z0, z1, … with the embeddings")
     Z = np.column_stack([table[name].to_numpy() for name in columns])
     y = table["label"].to_numpy() if "label" in table.column_names else None
-    labels = {} if y is None else {"y": y}
-    return _checked(path, {"Z": Z, "kernel": np.array(kernel), **labels})
+    found: dict[str, Any] = {} if y is None else {"y": y}
+    level = next((name for name in ("graph", "node") if name in table.column_names), None)
+    found |= {} if level is None else {"level": np.str_(level)}
+    return _checked(path, {"Z": Z, "kernel": np.array(kernel), **found})
 
 
 def _checked(path: Path, arrays: Mapping[str, NDArray[Any]]) -> Embeddings:
@@ -124,18 +129,21 @@ def _checked(path: Path, arrays: Mapping[str, NDArray[Any]]) -> Embeddings:
     splits = None
     if all(part in arrays for part in PARTS):
         splits = Splits(**{part: torch.from_numpy(arrays[part]) for part in PARTS})
-    return Embeddings(Z, y, level, splits, kernel=bool(arrays.get("kernel", False)))
+    kernel = bool(arrays.get("kernel", False))
+    classes = arrays["classes"].tolist() if "classes" in arrays else None
+    return Embeddings(Z, y, level, splits, kernel=kernel, classes=classes)
 
 
 def _arrays(
     embeddings: NDArray[np.float32], graphs: GraphSet | NodeGraph, kernel: bool
 ) -> dict[str, Any]:
-    nodes = isinstance(graphs, NodeGraph)
-    arrays: dict[str, Any] = {"Z": embeddings, "level": np.str_("node" if nodes else "graph")}
+    arrays: dict[str, Any] = {"Z": embeddings, "level": np.str_(_level(graphs))}
     if kernel:
         arrays["kernel"] = np.bool_(True)
     if graphs.y is not None:
         arrays["y"] = graphs.y.cpu().numpy()
+    if graphs.classes is not None:
+        arrays["classes"] = np.asarray(graphs.classes, dtype=np.str_)
     if graphs.names is not None:
         arrays["names"] = np.asarray(graphs.names, dtype=np.str_)
     if isinstance(graphs, NodeGraph) and graphs.splits is not None:
@@ -143,11 +151,17 @@ def _arrays(
     return arrays
 
 
+def _level(graphs: GraphSet | NodeGraph) -> str:
+    return "node" if isinstance(graphs, NodeGraph) else "graph"
+
+
 def _table(embeddings: NDArray[np.float32], graphs: GraphSet | NodeGraph, kernel: bool) -> pa.Table:
     names = graphs.names or [str(i) for i in range(len(embeddings))]
-    columns: dict[str, Any] = {"name": list(names)}
+    columns: dict[str, Any] = {_level(graphs): list(names)}
     if graphs.y is not None:
         columns["label"] = graphs.y.cpu().numpy()
+        if graphs.classes is not None:
+            columns["class"] = [graphs.classes[c] if c >= 0 else "" for c in graphs.y.tolist()]
     letter = "k" if kernel else "z"
     columns |= {f"{letter}{i}": embeddings[:, i] for i in range(embeddings.shape[1])}
     return pa.table(columns)

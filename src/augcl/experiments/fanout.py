@@ -12,6 +12,7 @@ from typing import Any, Protocol
 
 from joblib import Parallel, delayed
 
+from augcl.experiments.cells import clear_work
 from augcl.files import remove_temporary
 from augcl.training.progress import print_warning, progress_bar
 
@@ -62,6 +63,7 @@ def compute_missing(
     missing = {path: cell for path, cell in by_path.items() if not path.exists()}
     for path in by_path.keys() - missing.keys():  # killed after the result, before this
         _lock_of(path).unlink(missing_ok=True)
+        clear_work(path)
     order = sorted(missing, key=lambda path: missing[path].order)
     failed: dict[Path, Failure] = {}
     with progress_bar("cells", len(missing)) as report:

@@ -132,7 +132,7 @@ class Spec:
     def hardness_object(self) -> Hardness:
         """The hardness with the settings of the recipe and those given here."""
         recipe = get_recipe(self.recipe)
-        return named_hardness(self.hardness, {**recipe.hardness, **self.hardness_options})
+        return named_hardness(self.hardness, recipe.hardness, self.hardness_options)
 
 
 @dataclass(frozen=True)
@@ -212,15 +212,17 @@ def check(
     if judge and data.y is not None:
         known = data.y.cpu() if isinstance(data, GraphSet) else data.y[data.y >= 0].cpu()
         classes, codes = known.unique(return_inverse=True)
+        called = [data.classes[c] if data.classes else c for c in classes.tolist()]
         try:
             if isinstance(data, GraphSet):
-                check_classes(codes.numpy(), classes.tolist(), folds=10)
+                check_classes(codes.numpy(), called, folds=10)
             else:
-                check_two_classes(classes.tolist())
+                check_two_classes(called)
                 random_parts(len(known), seeds=[0])
         except InputError as error:
+            reason = str(error).replace("use folds=", "use augcl evaluate --folds ")
             raise InputError(
-                f"the embeddings of {spec.dataset} could not be judged: {error}; "
+                f"the embeddings of {spec.dataset} could not be judged: {reason}; "
                 "augcl train --no-evaluate trains all the same"
             ) from None
 

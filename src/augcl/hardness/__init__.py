@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from augcl.errors import one_of
+from augcl.errors import InputError, one_of
 from augcl.hardness.affinity import AffinityUncertainty, CollapseWarning
 from augcl.hardness.base import Hardness, Uniform
 from augcl.hardness.debiased import DCL
@@ -42,9 +42,19 @@ CEILING: dict[str, type[Hardness]] = {"oracle": Oracle}
 """What uses the labels: it is no method and stands in comparisons only."""
 
 
-def named_hardness(name: str, settings: Mapping[str, Any]) -> Hardness:
-    """The hardness of that name, with those of the settings that it knows."""
+def named_hardness(
+    name: str, settings: Mapping[str, Any], options: Mapping[str, Any] | None = None
+) -> Hardness:
+    """The hardness of that name, with those of the settings that it knows, and with all `options`.
+
+    Settings are a recipe's, meant for AUGCL; options are the user's, and a wrong one is told.
+    """
     every = HARDNESS | CEILING
     kind = every[one_of(name, every, "hardness")]
     known = kind().get_params()
-    return kind(**{key: value for key, value in settings.items() if key in known})
+    for key in options or {}:
+        if not known:
+            raise InputError(f"hardness {name} has no options, so no {key!r}: leave it out")
+        one_of(key, known, f"option of hardness {name}")
+    fitting = {key: value for key, value in settings.items() if key in known}
+    return kind(**fitting | dict(options or {}))

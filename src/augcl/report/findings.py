@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,11 @@ from matplotlib.figure import Figure
 from augcl.files import write_json, write_text
 from augcl.report.figures import save
 from augcl.report.grid import Grid
+
+SPREAD = (
+    "±: standard deviation over seeds, of nodes over all splits of all seeds; of published numbers "
+    "as published."
+)
 
 
 @dataclass(frozen=True)
@@ -22,6 +27,19 @@ class Findings:
     data: dict[str, Any]
     figures: dict[str, Figure] = field(default_factory=dict)
     sentences: list[str] = field(default_factory=list)
+
+    @property
+    def empty(self) -> bool:
+        """Whether there is no line in any table."""
+        return not any(grid.rows for grid in self.grids)
+
+    def explained(self) -> Findings:
+        """With a note on ±, if a table has one: for a table that stands alone."""
+        cells = (cell for grid in self.grids for row in grid.rows for cell in row)
+        if not any("±" in cell for cell in cells):
+            return self
+        *others, last = self.grids
+        return replace(self, grids=[*others, replace(last, notes=(*last.notes, SPREAD))])
 
     def markdown(self) -> str:
         return "\n\n".join([*(grid.markdown() for grid in self.grids), *self.sentences]) + "\n"

@@ -109,7 +109,7 @@ def _figures(metrics: Metrics, run: Path) -> list[Figure]:
         text = "First two principal components in the space of the kernel of seed 0"
     text += "." if y is None else ", coloured by class."
     plane = _kernel_plane(Z) if stored.kernel else _plane(Z)
-    figures.append(Figure("Embeddings", text, _scatter(plane, y, noun)))
+    figures.append(Figure("Embeddings", text, _scatter(plane, y, noun, stored.classes)))
     if figures:  # the first drawing carries the library, so that the page needs no network
         first = figures[0]
         from plotly.offline import get_plotlyjs
@@ -166,7 +166,7 @@ def _kernel_plane(K: Any) -> NDArray[np.float64]:
     return plane
 
 
-def _scatter(plane: NDArray[np.float64], y: Any, noun: str) -> str:
+def _scatter(plane: NDArray[np.float64], y: Any, noun: str, called: list[str] | None = None) -> str:
     figure = go.Figure()
     numbers = np.arange(len(plane))
     classes = [None] if y is None else list(np.unique(y))
@@ -174,6 +174,8 @@ def _scatter(plane: NDArray[np.float64], y: Any, noun: str) -> str:
         rows = slice(None) if label is None else y == label
         second = plane[rows, 1] if plane.shape[1] > 1 else np.zeros(len(plane[rows]))
         name = f"{noun}s" if label is None else f"class {label}"
+        if called is not None and label is not None and label >= 0:
+            name = called[label]
         figure.add_scatter(
             x=plane[rows, 0],
             y=second,

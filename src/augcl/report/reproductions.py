@@ -25,7 +25,8 @@ from augcl.report.time_table import measure_times, time_table
 class Reproduction:
     """What is computed and shown, by default on a laptop and in full.
 
-    `rows` are those compared, `known` all that may be asked for.
+    `rows` are those compared, `known` all that may be asked for; `takes` are the options that mean
+    something here. `level` is what is embedded, "graph" or "node", or "any".
     """
 
     title: str
@@ -39,12 +40,14 @@ class Reproduction:
     all_seeds: int
     epochs: int | None = None
     candidates: int | None = None
+    takes: tuple[str, ...] = ("datasets", "epochs")
+    level: str = "graph"
 
 
-def compared(request: Request, table: Table) -> Findings:
-    """The rows of a table beside the published numbers."""
+def compared(request: Request, table: Table, name: str | None = None) -> Findings:
+    """The rows of a table beside the published numbers; `name` is that of the files."""
     notes = (PROTOCOL,) if request.select else ()
-    return comparison(table.name, request.results(table), table, notes=notes)
+    return comparison(name or table.name, request.results(table), table, notes=notes)
 
 
 def _compute(cells: Sequence[Work], request: Request, jobs: int) -> list[Failure]:
@@ -63,6 +66,9 @@ def _of_table(
     epochs: int | None = None,
     candidates: int | None = None,
 ) -> Reproduction:
+    takes: tuple[str, ...] = ("datasets", "epochs")
+    takes += ("select",) if findings is compared else ()
+    takes += ("candidates",) if table.level == "node" else ()
     return Reproduction(
         title,
         lambda request, jobs: _compute(request.cells(table), request, jobs),
@@ -75,6 +81,8 @@ def _of_table(
         all_seeds,
         epochs,
         candidates,
+        takes,
+        table.level,
     )
 
 
@@ -152,6 +160,7 @@ REPRODUCTIONS = {
         seeds=1,
         all_seeds=1,
         epochs=LAPTOP["epochs"],
+        takes=("epochs",),
     ),
     "headroom": Reproduction(
         "where a weighting of negatives could help at all: oracle − base in many settings",
@@ -163,5 +172,7 @@ REPRODUCTIONS = {
         headroom.GRAPHS + headroom.NODES,
         seeds=5,
         all_seeds=5,
+        takes=("datasets",),
+        level="any",
     ),
 }
