@@ -125,7 +125,7 @@ def test_hardness_sets_in_exactly_after_the_warm_up(graph, warmup, plain):
 def test_long_runs_warm_up_for_400_epochs(graph):
     model = GRACE(epochs=3000)
     model._start()
-    assert model._onset == 400
+    assert model._onset.epoch == 400
 
 
 class Counted(Hardness):

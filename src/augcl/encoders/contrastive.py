@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from augcl.data.graph import GraphSet
+from augcl.encoders.gcn import GCN
 from augcl.encoders.gin import GIN
 from augcl.encoders.structure2vec import Structure2Vec
 from augcl.errors import InputError
@@ -72,7 +73,7 @@ def pool(nodes: Tensor, node_ptr: Tensor, pooling: str) -> Tensor:
 @torch.no_grad()
 def output_width(encoder: nn.Module, features: int) -> int:
     """The width of a node embedding, found by asking the encoder for one."""
-    if isinstance(encoder, GIN | Structure2Vec):
+    if isinstance(encoder, GIN | GCN | Structure2Vec):
         return encoder.out_features
     was_training = encoder.training
     encoder.eval()

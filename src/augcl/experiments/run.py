@@ -5,11 +5,8 @@ from __future__ import annotations
 import os
 import platform
 import time
-import tomllib
 from dataclasses import asdict, dataclass, field
-from functools import cache
 from importlib.metadata import version
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -24,9 +21,10 @@ from augcl.evaluation import evaluate
 from augcl.evaluation.inputs import check_two_classes
 from augcl.evaluation.splits import random_parts
 from augcl.evaluation.svm import check_classes
+from augcl.files import packaged_toml
 from augcl.hardness import Hardness, named_hardness
 from augcl.methods import METHODS
-from augcl.methods.node_presets import preset_for
+from augcl.methods.presets import preset_for
 from augcl.methods.recipes import get_recipe
 from augcl.training.loop import make_fabric
 from augcl.training.method import Method, fingerprint, plain_settings
@@ -111,7 +109,7 @@ class Spec:
         """
         name = known_name(self.dataset) or Path(self.dataset).name
         if self.level == "graph":
-            published = _presets()["augmentation"].get(name, "by features")
+            published = _published_augmentations().get(name, "by features")
             preset = {"augmentation": self.augmentation or published}
         else:
             preset = {"preset": preset_for(name)}
@@ -239,15 +237,13 @@ def versions() -> dict[str, str]:
 
 def preset_augmentation(graphs: GraphSet) -> str:
     """The augmentation for a data set; see presets.toml."""
-    return _presets()["augmentation"].get(
-        graphs.name, "random2" if graphs.num_features > 1 else "random3"
-    )
+    by_features = "random2" if graphs.num_features > 1 else "random3"
+    return _published_augmentations().get(graphs.name, by_features)
 
 
-@cache
-def _presets() -> dict[str, dict[str, str]]:
-    text = files("augcl.experiments").joinpath("presets.toml").read_text(encoding="utf-8")
-    return tomllib.loads(text)
+def _published_augmentations() -> dict[str, str]:
+    published: dict[str, str] = packaged_toml("augcl.experiments", "presets.toml")["augmentation"]
+    return published
 
 
 def one_thread() -> None:

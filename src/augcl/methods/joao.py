@@ -199,7 +199,7 @@ class JOAO(HardenedContrast):
             for number, alone in enumerate(torch.eye(len(losses), dtype=losses.dtype)):
                 for batch in some:
                     pair = self._pair_under(alone, batch, generator)
-                    loss = self._contrast(batch, *pair, generator, watched=False)
+                    loss = self._contrast(*pair, batch.y, generator, watched=False)
                     losses[number] += float(loss) * len(batch)
         graphs = len(some) * self.batch_size if self._authors else sum(map(len, some))
         return losses / graphs
