@@ -18,7 +18,7 @@ from augcl.data import GraphSet, as_graphset
 from augcl.data.class_labels import class_labels
 from augcl.data.flips import flip_edges
 from augcl.errors import InputError, one_of
-from augcl.training.method import whole_number
+from augcl.training.method import seeded_generator, whole_number
 
 
 class Attack(BaseEstimator, ABC):  # type: ignore[misc]
@@ -89,12 +89,7 @@ class Attack(BaseEstimator, ABC):  # type: ignore[misc]
         return class_labels(graphs, y)
 
     def _generator(self) -> torch.Generator:
-        generator = torch.Generator()
-        if self.random_state is None:
-            generator.seed()
-        else:
-            generator.manual_seed(int(self.random_state))
-        return generator
+        return seeded_generator(self.random_state)
 
 
 def _batches(graphs: GraphSet, limit: int) -> list[Tensor]:
