@@ -14,8 +14,8 @@ from augcl.baselines.vgae import divergence
 from augcl.data import NodeGraph
 from augcl.encoders.discriminator import mean_summary
 from augcl.experiments.run import Spec
+from augcl.methods import presets
 from augcl.methods.confident_clusters import clustered
-from augcl.methods.presets import HSAN_PRESETS, get_preset, presets
 from augcl.training.node_estimator import NodeEstimator
 from augcl.training.summing_adam import SummingAdam
 from quick_nodes import losses, same
@@ -326,13 +326,13 @@ def test_presets_of_hsan_are_what_was_published():
         "Wiki-CS": [2, 1e-3, 0, 1500, "identity", 0.9, 1],
     }
     for name, values in published.items():
-        assert [get_preset(name, HSAN_PRESETS)[key] for key in keys] == values
+        assert [presets.get_preset(name, presets.HSAN)[key] for key in keys] == values
 
 
 def test_every_data_set_with_settings_for_others_has_some_for_hsan():
-    for name in presets():
+    for name in presets.presets():
         if "/" not in name:
-            assert get_preset(name, HSAN_PRESETS)["clusters"] >= 2
+            assert presets.get_preset(name, presets.HSAN)["clusters"] >= 2
 
 
 # VGAE

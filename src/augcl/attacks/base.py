@@ -27,13 +27,23 @@ class Attack(BaseEstimator, ABC):  # type: ignore[misc]
     A subclass finds the changes in `_flips`; many graphs are attacked at once.
     """
 
-    budget: int
-    changes: str
-    semantics: Semantics | None
-    recipe: str
-    random_state: int | None
     pairs_at_once = 1 << 17
     """Ordered pairs of nodes of the graphs that are attacked together: what a cache can hold."""
+
+    def __init__(
+        self,
+        *,
+        budget: int = 1,
+        changes: str = "add",
+        semantics: Semantics | None = None,
+        recipe: str = "default",
+        random_state: int | None = 0,
+    ) -> None:
+        self.budget = budget
+        self.changes = changes
+        self.semantics = semantics
+        self.recipe = recipe
+        self.random_state = random_state
 
     @abstractmethod
     def _flips(

@@ -11,7 +11,6 @@ from torch import Tensor
 
 from augcl.attacks.base import Attack
 from augcl.attacks.rules import Candidates
-from augcl.attacks.semantics import Semantics
 from augcl.attacks.victim import HasEdgeFactors, HasEdgeGradients, predicted
 from augcl.data.flips import flip_edges
 from augcl.data.graph import GraphSet
@@ -50,21 +49,6 @@ class GradArgmax(Attack):
     >>> victim.score(changed) <= victim.score(graphs)
     True
     """
-
-    def __init__(
-        self,
-        *,
-        budget: int = 1,
-        changes: str = "add",
-        semantics: Semantics | None = None,
-        recipe: str = "default",
-        random_state: int | None = 0,
-    ) -> None:
-        self.budget = budget
-        self.changes = changes
-        self.semantics = semantics
-        self.recipe = recipe
-        self.random_state = random_state
 
     def _flips(
         self, model: Any, graphs: GraphSet, labels: NDArray[Any], generator: torch.Generator

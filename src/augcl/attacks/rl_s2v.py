@@ -104,10 +104,13 @@ class RLS2V(LearnedAttack):
         random_state: int | None = 0,
         progress: bool = True,
     ) -> None:
-        self.budget = budget
-        self.changes = changes
-        self.semantics = semantics
-        self.recipe = recipe
+        super().__init__(
+            budget=budget,
+            changes=changes,
+            semantics=semantics,
+            recipe=recipe,
+            random_state=random_state,
+        )
         self.updates = updates
         self.epsilon = epsilon
         self.epsilon_share = epsilon_share
@@ -120,7 +123,6 @@ class RLS2V(LearnedAttack):
         self.depth = depth
         self.batch_size = batch_size
         self.lr = lr
-        self.random_state = random_state
         self.progress = progress
 
     def _check(self) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import torch
@@ -68,6 +69,15 @@ def pool(nodes: Tensor, node_ptr: Tensor, pooling: str) -> Tensor:
         )
     total = segment_sum(nodes, node_ptr)
     return total if pooling == "sum" else total / node_ptr.diff()[:, None]
+
+
+def own_or_gin(
+    given: nn.Module | None, features: int, *, width: int, layers: int, generator: torch.Generator
+) -> nn.Module:
+    """A copy of the encoder that the user gave, or a new GIN."""
+    if given is not None:
+        return copy.deepcopy(given)
+    return GIN(features, width=width, layers=layers, generator=generator)
 
 
 @torch.no_grad()

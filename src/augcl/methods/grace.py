@@ -17,7 +17,7 @@ from augcl.errors import InputError, one_of
 from augcl.hardness import Hardness
 from augcl.hardness.pair_weights import PairWeights
 from augcl.methods.onset import EmbeddedNodes, Onset
-from augcl.methods.presets import GRACE_PRESETS, PresetSettings
+from augcl.methods.presets import get_preset
 from augcl.methods.recipes import chosen_hardness, get_recipe
 from augcl.objectives.node_info_nce import node_info_nce
 from augcl.ops.negative_mass import LEAST_TAU
@@ -28,7 +28,7 @@ from augcl.views.adaptive import CENTRALITIES
 from augcl.views.two_views import TwoViews
 
 
-class GRACE(PresetSettings, NodeEstimator):
+class GRACE(NodeEstimator):
     """Pull the two views of a node together, push all other nodes of both views away.
 
     Parameters
@@ -97,7 +97,6 @@ class GRACE(PresetSettings, NodeEstimator):
 
     year = 2020
     cost = "hours"
-    preset_file = GRACE_PRESETS
 
     def __init__(
         self,
@@ -149,6 +148,9 @@ class GRACE(PresetSettings, NodeEstimator):
         self.random_state = random_state
         self.device = device
         self.progress = progress
+
+    def _left_open(self) -> dict[str, Any]:
+        return get_preset(self.preset)
 
     def _start(self) -> None:
         super()._start()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import math
 from abc import abstractmethod
 
@@ -10,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from augcl.data.graph import GraphSet
-from augcl.encoders import GIN, ContrastiveNetwork, inputs, output_width, projector
+from augcl.encoders import ContrastiveNetwork, inputs, output_width, own_or_gin, projector
 from augcl.errors import InputError, one_of
 from augcl.hardness import Hardness
 from augcl.methods.hardened_loss import HardenedLoss
@@ -70,9 +69,9 @@ class HardenedContrast(GraphEstimator):
         )
 
     def _build(self, features: int, generator: torch.Generator) -> ContrastiveNetwork:
-        encoder = copy.deepcopy(self.encoder)
-        if encoder is None:
-            encoder = GIN(features, width=self.width, layers=self.layers, generator=generator)
+        encoder = own_or_gin(
+            self.encoder, features, width=self.width, layers=self.layers, generator=generator
+        )
         head = self._head(output_width(encoder, features), generator)
         return ContrastiveNetwork(encoder, head, pooling=self.pooling)
 

@@ -12,8 +12,8 @@ from torch import Tensor, nn
 from augcl.data.node_graph import NodeGraph
 from augcl.encoders.attribute_structure import AttributeStructureNetwork
 from augcl.errors import InputError, one_of
+from augcl.methods import presets
 from augcl.methods.confident_clusters import clustered, sure_nodes
-from augcl.methods.presets import HSAN_PRESETS, PresetSettings
 from augcl.methods.recipes import get_recipe
 from augcl.ops.hard_pairs import LEVELS, hard_pair_contrast, reweigh
 from augcl.training.loop import Metrics
@@ -28,7 +28,7 @@ EVERY = 10
 """Epochs from one clustering to the next."""
 
 
-class HSAN(PresetSettings, NodeEstimator):
+class HSAN(NodeEstimator):
     """Contrast two linear maps of smoothed features; pairs that contradict the clusters count more.
 
     Hard Sample Aware Network, made for clustering. The similarity S of two entries is that of their
@@ -68,12 +68,8 @@ class HSAN(PresetSettings, NodeEstimator):
     lr : float, optional
     normalize_features : bool
         Divide every row of the features by its sum (where above 1); as published not.
-    random_state : int or None
-        Seed of every draw.
-    device : str
-        "cpu", "cuda", "cuda:1", "auto".
-    progress : bool
-        Show a progress bar when the error stream is a terminal.
+    random_state, device, progress :
+        See `DGI`.
 
     Attributes
     ----------
@@ -92,7 +88,6 @@ class HSAN(PresetSettings, NodeEstimator):
     """
 
     year = 2023
-    preset_file = HSAN_PRESETS
 
     def __init__(
         self,
@@ -128,6 +123,9 @@ class HSAN(PresetSettings, NodeEstimator):
         self.random_state = random_state
         self.device = device
         self.progress = progress
+
+    def _left_open(self) -> dict[str, Any]:
+        return presets.get_preset(self.preset, presets.HSAN)
 
     def _start(self) -> None:
         super()._start()

@@ -40,13 +40,8 @@ class MVGRLGraphs(GraphEstimator):
     layers, width : int
         Of each of the two networks; `width` is that of the embedding, too.
     pooling : {"sum", "mean"}
-    batch_size, lr : int, float
-    random_state : int or None
-        Seed of every draw.
-    device : str
-        "cpu", "cuda", "cuda:1", "auto".
-    progress : bool
-        Show a progress bar when the error stream is a terminal.
+    batch_size, lr, random_state, device, progress :
+        See `GraphCL`.
 
     Attributes
     ----------

@@ -7,19 +7,19 @@ from typing import Any
 from augcl.errors import one_of
 from augcl.files import packaged_toml
 
-GRACE_PRESETS = "node_presets.toml"
-HSAN_PRESETS = "hsan_presets.toml"
+GRACE = "node_presets.toml"
+HSAN = "hsan_presets.toml"
 
 
-def presets(file: str = GRACE_PRESETS) -> dict[str, dict[str, Any]]:
+def presets(file: str = GRACE) -> dict[str, dict[str, Any]]:
     """All presets of a file by name."""
     return packaged_toml("augcl.methods", file)
 
 
-def get_preset(name: str, file: str = GRACE_PRESETS) -> dict[str, Any]:
+def get_preset(name: str, file: str = GRACE) -> dict[str, Any]:
     """The settings of one preset; what it leaves open is as in `default`.
 
-    >>> get_preset("Cora")["tau"], get_preset("CiteSeer", HSAN_PRESETS)["beta"]
+    >>> get_preset("Cora")["tau"], get_preset("CiteSeer", HSAN)["beta"]
     (0.4, 2.0)
     """
     every = presets(file)
@@ -29,14 +29,3 @@ def get_preset(name: str, file: str = GRACE_PRESETS) -> dict[str, Any]:
 def preset_for(dataset: str) -> str:
     """The preset of a data set, "default" if it has none."""
     return dataset if dataset in presets() else "default"
-
-
-class PresetSettings:
-    """A method whose hyper-parameters, where they are None, are those of its preset."""
-
-    preset: str
-    preset_file: str
-
-    def _setting(self, name: str) -> Any:
-        given = getattr(self, name)
-        return get_preset(self.preset, self.preset_file).get(name) if given is None else given

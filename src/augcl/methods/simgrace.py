@@ -36,16 +36,8 @@ class SimGRACE(HardenedContrast):
         How far the weights are moved; 0.1, 1, 10 and 100 were searched.
     positive_in_denominator, symmetric, tau :
         See `info_nce`; as published, the positive is left out of the denominator.
-    encoder : Module, optional
-        A PyG-style module, (x, edge_index) to (V, D); GIN with `layers` and `width` if None.
-    pooling : {"sum", "mean"}
-    batch_size, lr : int, float
-    random_state : int or None
-        Seed of every draw of ours; dropout in an encoder of your own follows torch's global seed.
-    device : str
-        "cpu", "cuda", "cuda:1", "auto".
-    progress : bool
-        Show a progress bar when the error stream is a terminal.
+    encoder, layers, width, pooling, batch_size, lr, random_state, device, progress :
+        See `GraphCL`.
 
     Attributes
     ----------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -59,9 +60,14 @@ class Method(TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
     def _embedded(self, data: Any) -> Tensor:
         """(n, d) embeddings by what was learned."""
 
+    def _left_open(self) -> Mapping[str, Any]:
+        """What hyper-parameters stand for that are None."""
+        return {}
+
     def _setting(self, name: str) -> Any:
-        """The value of a hyper-parameter; a method may fill in what is None."""
-        return getattr(self, name)
+        """The value of a hyper-parameter."""
+        given = getattr(self, name)
+        return self._left_open().get(name) if given is None else given
 
     def _start(self) -> None:
         """Check hyper-parameters and reset what an earlier fit left."""
