@@ -3,21 +3,12 @@ import numpy as np
 import pytest
 import torch
 
-import references
 from augcl import GCA, GRACE, InputError
 from augcl.data import NodeGraph
 from augcl.views.adaptive import CENTRALITIES, drop_probability, importance
+from quick_nodes import losses
 
 QUICK = {"epochs": 3, "width": 8, "projection": 8, "lr": 0.01, "tau": 0.5}
-
-
-@pytest.fixture(scope="module")
-def graph():
-    return references.communities()
-
-
-def losses(model):
-    return [entry["loss"] for entry in model.history_]
 
 
 @pytest.mark.parametrize("centrality", CENTRALITIES)

@@ -11,12 +11,6 @@ from augcl.hardness import Hardness, Uniform
 from augcl.hardness.pair_weights import PairWeights
 from quick_nodes import losses, quick, same, uncertainty
 
-
-@pytest.fixture(scope="module")
-def graph():
-    return references.communities()
-
-
 # What it gives
 
 
