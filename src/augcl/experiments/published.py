@@ -8,6 +8,9 @@ from typing import Any
 
 from augcl.files import packaged_text
 
+REWARDS = (1.5, 1.6, 1.7, 1.8, 1.9)
+"""The grid of the reward o."""
+
 ALIASES = {"REDDIT-BINARY": "RDT-B", "IMDB-BINARY": "IMDB-B"}
 
 
