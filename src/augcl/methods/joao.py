@@ -32,16 +32,10 @@ class JOAO(HardenedContrast):
 
     Parameters
     ----------
-    hardness : Hardness or {"none", "augcl", "dcl", "hcl", "progcl"}
-        How hard each negative is. A name takes the settings of `recipe`.
     recipe : {"default", "authors", "paper"}
         Settings of a named hardness and its usual `warmup`. "authors" also measures ℓ as the
         released code does: a short batch counts as a full one, and the running averages of the
         batch norm take part.
-    epochs : int
-        All epochs, before and after the hardness sets in; 0 gives the untrained encoder.
-    warmup : int, optional
-        Epochs before the hardness sets in; if None as the hardness says.
     gamma : float
         How strongly P is held near the uniform distribution; 0.01, 0.1 and 1 were searched.
     ratio : float
@@ -53,7 +47,7 @@ class JOAO(HardenedContrast):
         Both views are augmented; by the recipe if None (False by default).
     positive_in_denominator, symmetric, tau :
         See `info_nce`; as published, the positive is left out of the denominator.
-    encoder, layers, width, pooling, batch_size, lr, random_state, device, progress :
+    hardness, epochs, warmup, encoder, layers, width, pooling, batch_size, lr, random_state, … :
         See `GraphCL`.
 
     Attributes
