@@ -88,10 +88,9 @@ def read_record(path: Path) -> dict[str, Any] | None:
 
 def records(cell: Cell, out: Path) -> dict[int, dict[str, Any]]:
     """The finished records of a cell's settings, by seed."""
-    folder = cell.path(out).parent
-    seeds = sorted(int(path.stem.removeprefix("seed-")) for path in folder.glob("seed-*.json"))
-    found = {seed: cell.with_seed(seed).read(out) for seed in seeds}
-    return {seed: record for seed, record in found.items() if record is not None}
+    files = cell.path(out).parent.glob("seed-*.json")
+    found = {int(file.stem.removeprefix("seed-")): read_record(file) for file in files}
+    return {seed: record for seed, record in sorted(found.items()) if record is not None}
 
 
 def _label(spec: Spec) -> str:
