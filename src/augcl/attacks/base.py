@@ -25,6 +25,17 @@ class Attack(BaseEstimator, ABC):  # type: ignore[misc]
     """Changes few edges of each graph so that a classifier errs, and the meaning stays.
 
     A subclass finds the changes in `_flips`; many graphs are attacked at once.
+
+    Parameters
+    ----------
+    budget : int
+        Edges changed in each graph, at most.
+    changes : {"add", "delete", "both"}
+        Published is "add".
+    semantics : Semantics, optional
+        What must not change; the number of components if None.
+    recipe : {"default", "authors"}
+    random_state : int or None
     """
 
     pairs_at_once = 1 << 17

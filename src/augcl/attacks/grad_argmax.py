@@ -26,12 +26,8 @@ class GradArgmax(Attack):
 
     Parameters
     ----------
-    budget : int
-        Edges changed in each graph, at most, one after the other.
-    changes : {"add", "delete", "both"}
-        Published is "add".
-    semantics : Semantics, optional
-        What must not change; the number of components if None.
+    budget, changes, semantics :
+        See `Attack`; edges are changed one after the other.
     recipe : {"default", "authors"}
         "authors": targets are compared with labels counted from 1, so that the true class is
         tried and a wrong one may be left out; the gradient of one direction of an edge counts

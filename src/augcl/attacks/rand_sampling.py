@@ -24,12 +24,8 @@ class RandSampling(Attack):
 
     Parameters
     ----------
-    budget : int
-        Edges changed in each graph, at most.
-    changes : {"add", "delete", "both"}
-        Published is "add".
-    semantics : Semantics, optional
-        What must not change; the number of components if None.
+    budget, changes, semantics :
+        See `Attack`.
     recipe : {"default", "authors"}
         "authors": pairs that are joined already are drawn too, which changes nothing.
     random_state : int or None

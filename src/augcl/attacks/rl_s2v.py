@@ -34,12 +34,8 @@ class RLS2V(LearnedAttack):
 
     Parameters
     ----------
-    budget : int
-        Edges changed in each graph, at most.
-    changes : {"add", "delete", "both"}
-        Published is "add".
-    semantics : Semantics, optional
-        What must not change; the number of components if None.
+    budget, changes, semantics :
+        See `Attack`.
     recipe : {"default", "authors"}
         "authors": the agent only ever explores (ε = 1), learns on the very graphs that it then
         attacks, and the state with the lowest accuracy of the model on them is kept; pairs that

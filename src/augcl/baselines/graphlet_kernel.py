@@ -42,10 +42,8 @@ class GraphletKernel(GraphKernel):
 
     Attributes
     ----------
-    vocabulary_ : (S,) uint64
-        The graphlets of the training graphs.
-    counts_ : (n_train, S) sparse
-        How often each training graph has each of them.
+    vocabulary_, counts_ :
+        See `GraphKernel`.
 
     Examples
     --------

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from abc import abstractmethod
 
 import torch
@@ -10,7 +9,7 @@ from torch import Tensor, nn
 
 from augcl.data.graph import GraphSet
 from augcl.encoders import ContrastiveNetwork, inputs, output_width, own_or_gin, projector
-from augcl.errors import InputError, one_of
+from augcl.errors import one_of
 from augcl.hardness import Hardness
 from augcl.methods.hardened_loss import HardenedLoss
 from augcl.methods.onset import EmbeddedBatches, Onset
@@ -51,8 +50,6 @@ class HardenedContrast(GraphEstimator):
         super()._start()
         recipe = get_recipe(self.recipe)
         one_of(self.pooling, ("sum", "mean"), "pooling")
-        if not 0 < self.tau < math.inf:
-            raise InputError(f"tau is {self.tau!r}: the temperature must be above 0 and finite")
         self._statistics = batch_statistics if recipe.statistics == "batch" else running_statistics
         self.hardness_ = chosen_hardness(self.hardness, recipe)
         self._onset = Onset(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy
@@ -129,8 +127,6 @@ class Structure2VecClassifier(GraphClassifierEstimator):
         super()._start()
         for name in ("depth", "width", "hidden"):
             whole_number(name, getattr(self, name), least=1)
-        if not 0 < self.tau < math.inf:
-            raise InputError(f"tau is {self.tau!r}: the temperature must be above 0 and finite")
         whole_number("pretrain_epochs", self._contrasted, least=0)
         if self._contrasted > self.epochs:
             raise InputError(f"pretrain_epochs is {self._contrasted}, more than all {self.epochs}")
