@@ -9,6 +9,8 @@ from collections.abc import Callable
 import networkx as nx
 import numpy as np
 import torch
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 from torch import Tensor, nn
 
 from augcl.data import GraphSet, NodeGraph
@@ -254,3 +256,12 @@ def weisfeiler_lehman(labels: list[int], edges: list[list[int]], height: int) ->
         around = [sorted(last[b] for a, b in edges if a == v) for v in range(len(labels))]
         rounds.append([f"{own}({','.join(n)})" for own, n in zip(last, around, strict=True)])
     return rounds
+
+
+def component_counts(graphs):
+    """(G,) the number of connected components of each graph."""
+    row, column = graphs.edge_index.numpy()
+    union = coo_array((np.ones(len(row)), (row, column)), shape=(graphs.num_nodes,) * 2)
+    _, component = connected_components(union, directed=False)
+    first = np.unique(component, return_index=True)[1]
+    return torch.bincount(graphs.graph_of_node[torch.from_numpy(first)])

@@ -1,6 +1,9 @@
 """Trainings that are stopped at a chosen epoch."""
 
+import pytest
+
 from augcl.training import loop
+from augcl.training.node_estimator import NodeEstimator
 
 
 class StopError(Exception):
@@ -17,6 +20,16 @@ def stop_after(monkeypatch, epochs):
             raise StopError
 
     monkeypatch.setattr(loop.Snapshot, "write", write_and_stop)
+
+
+def stopped_and_resumed(make, data, folder, epochs):
+    """The model of `make()`, stopped when so many epochs were done, and trained on by another."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(NodeEstimator, "checkpoint_seconds", 0.0)
+        stop_after(patch, epochs)
+        with pytest.raises(StopError):
+            make().fit(data, folder=folder)
+    return make().fit(data, folder=folder, resume=True)
 
 
 def without_seconds(history):

@@ -1,12 +1,15 @@
-"""Files that are either whole or not there."""
+"""Files that are either whole or not there, and those that travel with the package."""
 
 from __future__ import annotations
 
 import json
 import os
 import secrets
+import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -65,6 +68,17 @@ def write_text(target: str | os.PathLike[str], text: str) -> None:
 def write_json(target: str | os.PathLike[str], value: Any) -> None:
     """Write `value` as indented JSON, atomically; NaN and Infinity are refused."""
     write_text(target, json.dumps(value, indent=1, allow_nan=False) + "\n")
+
+
+def packaged_text(package: str, name: str) -> str:
+    """The content of a file that lies beside the modules of a package."""
+    return files(package).joinpath(name).read_text(encoding="utf-8")
+
+
+@cache
+def packaged_toml(package: str, name: str) -> dict[str, Any]:
+    """Likewise, of a TOML file; to be read only."""
+    return tomllib.loads(packaged_text(package, name))
 
 
 def _sync(path: Path) -> None:

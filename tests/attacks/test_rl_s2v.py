@@ -7,10 +7,11 @@ from sklearn.exceptions import NotFittedError
 
 from augcl import RLS2V, InputError, RandSampling
 from augcl.attacks import accuracy_under
-from augcl.attacks import rl_s2v as module
+from augcl.attacks import agent_training as module
 from augcl.attacks.agent import Agent
-from augcl.attacks.episodes import Game, Replay
+from augcl.attacks.episodes import Game
 from augcl.attacks.q_network import QNetwork
+from augcl.attacks.replay import Replay
 from augcl.attacks.rules import Rules
 from augcl.attacks.semantics import SameComponents
 from augcl.data import components
@@ -130,10 +131,10 @@ def test_the_memory_forgets_the_oldest():
 
 
 def test_curiosity_falls_by_default_and_never_for_the_authors():
-    ours, theirs = RLS2V(updates=100), RLS2V(updates=100, recipe="authors")
+    ours, theirs = (RLS2V(updates=100, recipe=r)._schedule for r in ("default", "authors"))
     assert [round(ours.epsilon_at(u), 3) for u in (0, 25, 50, 99)] == [1, 0.525, 0.05, 0.05]
     assert [theirs.epsilon_at(u) for u in (0, 50, 99)] == [1, 1, 1]
-    assert RLS2V(epsilon=(0.5, 0.1), epsilon_share=0).epsilon_at(0) == 0.1
+    assert RLS2V(epsilon=(0.5, 0.1), epsilon_share=0)._schedule.epsilon_at(0) == 0.1
 
 
 def test_it_learns_to_fool_a_victim_whose_weakness_is_one_node():

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from sklearn.utils import estimator_checks
 
 import references
 from augcl import (
@@ -25,16 +24,6 @@ QUICK = {
     Graph2Vec: {"passes": 2},
     Sub2Vec: {"passes": 2, "walk_length": 30},
 }
-CHECKS = [
-    "check_no_attributes_set_in_init",
-    "check_parameters_default_constructible",
-    "check_get_params_invariance",
-    "check_set_params",
-    "check_estimator_repr",
-    "check_estimator_cloneable",
-    "check_mixin_order",
-    "check_valid_tag_types",
-]
 every_kind = pytest.mark.parametrize("kind", QUICK)
 
 
@@ -45,12 +34,6 @@ def quick(kind, **options):
 @pytest.fixture
 def data(molecules):
     return {"graph": molecules, "node": references.communities()}
-
-
-@every_kind
-@pytest.mark.parametrize("check", CHECKS)
-def test_scikit_learns_own_checks_pass(kind, check):
-    getattr(estimator_checks, check)(kind.__name__, kind())
 
 
 @every_kind

@@ -7,7 +7,6 @@ from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
-from sklearn.utils import estimator_checks
 
 from augcl import (
     DeepGraphKernel,
@@ -18,16 +17,6 @@ from augcl import (
     load_model,
 )
 
-CHECKS = [
-    "check_no_attributes_set_in_init",
-    "check_parameters_default_constructible",
-    "check_get_params_invariance",
-    "check_set_params",
-    "check_estimator_repr",
-    "check_estimator_cloneable",
-    "check_mixin_order",
-    "check_valid_tag_types",
-]
 QUICK = {"dimension": 16, "passes": 2, "n_samples": 10, "size": 4}
 MODELS = {
     "WL": WLKernel(height=2),
@@ -42,12 +31,6 @@ MODELS = {
 @pytest.fixture(params=MODELS)
 def model(request):
     return clone(MODELS[request.param])
-
-
-@pytest.mark.parametrize("check", CHECKS)
-@pytest.mark.parametrize("kind", [WLKernel, GraphletKernel, DeepGraphKernel])
-def test_scikit_learns_own_checks_pass(kind, check):
-    getattr(estimator_checks, check)(kind.__name__, kind())
 
 
 def test_the_kernel_is_square_symmetric_and_single_precision(model, molecules):

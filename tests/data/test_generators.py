@@ -1,21 +1,12 @@
 import numpy as np
 import pytest
 import torch
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 from scipy.spatial.distance import cdist
 from sklearn.datasets import load_digits
 
 from augcl.data import components, digits, digits_knn
 from augcl.errors import InputError
-
-
-def component_counts(graphs):
-    row, column = graphs.edge_index.numpy()
-    union = coo_array((np.ones(len(row)), (row, column)), shape=(graphs.num_nodes,) * 2)
-    _, component = connected_components(union, directed=False)
-    first = np.unique(component, return_index=True)[1]
-    return torch.bincount(graphs.graph_of_node[torch.from_numpy(first)])
+from references import component_counts
 
 
 @pytest.mark.parametrize(

@@ -134,7 +134,7 @@ def test_a_record_holds_what_tables_need(small, tmp_path):
     assert (record["seed"], record["settings"]["epochs"]) == (1, 2)
     assert len(record["accuracy"]["folds"]) == len(record["accuracy"]["inner"]) == 20
     assert len(record["losses"]) == 2
-    assert records(small, tmp_path) == {1: record}
+    assert records(small.path(tmp_path)) == {1: record}
 
 
 def test_a_training_of_nodes_goes_on_where_it_was(small, tmp_path, monkeypatch):

@@ -9,7 +9,6 @@ from augcl.experiments.run import (
     NODE_RUNS,
     Spec,
     check,
-    preset_augmentation,
     run,
     weight_summary,
 )
@@ -60,7 +59,7 @@ def test_weights_are_summed_up_by_the_last_fit_and_the_last_epoch():
 
 
 def test_sets_take_the_recommended_augmentation(mutag):
-    assert preset_augmentation(mutag) == "random2"
+    assert Spec("MUTAG").estimator(mutag, 0).augmentation == "random2"
     spec = Spec("MUTAG", augmentation="subgraph")
     assert spec.estimator(mutag, 0).augmentation == "subgraph"
 

@@ -3,9 +3,9 @@
 import pytest
 import torch
 
-from augcl import AffinityUncertainty, GraphCL, load
+from augcl import AffinityUncertainty, load
 from augcl.data.batches import fixed_batches
-from augcl.experiments.run import preset_augmentation
+from augcl.experiments.run import Spec
 from augcl.methods.onset import EmbeddedBatches
 from augcl.training.statistics import batch_statistics
 
@@ -17,7 +17,8 @@ def test_the_weights_are_alive(name, tu_dir):
     generator = torch.Generator().manual_seed(0)
     graphs = load(name, data_dir=tu_dir)
     some = graphs.select(range(0, len(graphs), max(1, len(graphs) // 160)))
-    model = GraphCL(epochs=4, augmentation=preset_augmentation(graphs), progress=False).fit(some)
+    spec = Spec(name, hardness="none", epochs=4)
+    model = spec.estimator(graphs, 0, progress=False).fit(some)
     batches = fixed_batches(some, 128, generator)
     for reward in (1.5, 1.9):
         with batch_statistics(model.network_):

@@ -160,6 +160,31 @@ def test_mixing_of_nodes_adds_to_the_plain_loss():
     assert plain < mixed < plain + 1
 
 
+class MixedAlone(ProGCL):
+    """Counts no negatives but the mixed ones."""
+
+    def log_mass(self, log_sums, positive, *, count, tau):
+        return torch.full_like(positive, -1e30)
+
+
+@pytest.mark.parametrize("hardest", [24, 59])
+def test_mixed_negatives_of_drawn_nodes_have_the_mass_of_all_in_the_mean(hardest):
+    a, b = embeddings(60)
+    pairs = PairWeights.of(ProGCL().fit([(a, b)]), a)
+    generator = torch.Generator().manual_seed(0)
+    hardness = MixedAlone("mix", hardest=hardest)
+    hardness.begin_batch(None, generator)
+    options = {"hardness": hardness, "weights": pairs, "positive_in_denominator": False}
+    everyone = node_info_nce(a, b, tau=1.0, **options)
+    some = [
+        node_info_nce(
+            a, b, tau=1.0, columns=torch.randperm(60, generator=generator)[:31], **options
+        )
+        for _ in range(100)
+    ]
+    assert float(torch.stack(some).mean()) == pytest.approx(float(everyone), abs=0.02)
+
+
 @given(
     st.integers(2, 6), st.sampled_from([0.0, 1e-30, 1.0, 1e30]), st.sampled_from(["weight", "mix"])
 )

@@ -3,21 +3,12 @@ import numpy as np
 import pytest
 import torch
 
-import references
 from augcl import GCA, GRACE, InputError
 from augcl.data import NodeGraph
 from augcl.views.adaptive import CENTRALITIES, drop_probability, importance
+from quick_nodes import losses
 
 QUICK = {"epochs": 3, "width": 8, "projection": 8, "lr": 0.01, "tau": 0.5}
-
-
-@pytest.fixture(scope="module")
-def graph():
-    return references.communities()
-
-
-def losses(model):
-    return [entry["loss"] for entry in model.history_]
 
 
 @pytest.mark.parametrize("centrality", CENTRALITIES)
@@ -45,18 +36,18 @@ def test_both_views_have_probabilities_of_their_own(graph, recipe):
     (batch,) = model._batches(model._read(graph), torch.Generator())
     matter = importance(batch.views, "degree", recipe=recipe)
     for view in range(2):
-        for found, part, rate in zip(model._drop[view], matter, rates.values(), strict=True):
+        for found, part, rate in zip(model._views.drop[view], matter, rates.values(), strict=True):
             assert found.equal(drop_probability(part, rate[view], recipe=recipe))
-    assert not model._drop[1][1].any()
-    assert model._drop[0][0].mean() == pytest.approx(0.1, rel=0.05)
+    assert not model._views.drop[1][1].any()
+    assert model._views.drop[0][0].mean() == pytest.approx(0.1, rel=0.05)
 
 
 def test_an_empty_column_makes_the_released_code_mask_all_of_them_at_70_percent(graph):
     wide = NodeGraph(torch.cat([graph.x, torch.zeros(90, 1)], dim=1), graph.edge_index)
     options = {"feature_drop": (0.1, 0.1), **QUICK}
     default, authors = (GCA(recipe=r, **options).fit(wide) for r in ("default", "authors"))
-    assert authors._drop[0][1].tolist() == pytest.approx([0.7] * 25)
-    assert default._drop[0][1][:24].max() < 0.7
+    assert authors._views.drop[0][1].tolist() == pytest.approx([0.7] * 25)
+    assert default._views.drop[0][1][:24].max() < 0.7
     assert losses(default) != losses(authors)
 
 

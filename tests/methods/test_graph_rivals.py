@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 import torch
-from sklearn.utils import estimator_checks
 from torch_geometric.nn import GCN
 
 import references
@@ -20,21 +19,11 @@ from augcl import (
 )
 from augcl.methods import METHODS
 from quick_nodes import losses, same, uncertainty
-from stopping import StopError, stop_after, without_seconds
+from stopping import stopped_and_resumed, without_seconds
 
 KINDS = [InfoGraph, JOAO, JOAOv2, SimGRACE, MVGRLGraphs]
 HARDENED = [JOAO, JOAOv2, SimGRACE]
 QUICK = {"epochs": 3, "width": 8, "layers": 2, "batch_size": 20}
-CHECKS = [
-    "check_no_attributes_set_in_init",
-    "check_parameters_default_constructible",
-    "check_get_params_invariance",
-    "check_set_params",
-    "check_estimator_repr",
-    "check_estimator_cloneable",
-    "check_mixin_order",
-    "check_valid_tag_types",
-]
 
 
 def quick(kind, **options):
@@ -100,13 +89,9 @@ def test_the_same_seed_gives_the_same_bits_and_another_seed_others(molecules, ki
 
 
 @VARIANTS
-def test_a_resumed_run_ends_in_the_same_bits(molecules, tmp_path, monkeypatch, kind, options):
+def test_a_resumed_run_ends_in_the_same_bits(molecules, tmp_path, kind, options):
     calm = quick(kind, **options).fit(molecules)
-    with monkeypatch.context() as patch:
-        stop_after(patch, 2)
-        with pytest.raises(StopError):
-            quick(kind, **options).fit(molecules, folder=tmp_path)
-    resumed = quick(kind, **options).fit(molecules, folder=tmp_path, resume=True)
+    resumed = stopped_and_resumed(lambda: quick(kind, **options), molecules, tmp_path, 2)
     assert same(resumed, calm, molecules)
     assert without_seconds(resumed.history_) == without_seconds(calm.history_)
     for key, tensor in calm.network_.state_dict().items():
@@ -209,9 +194,3 @@ def test_other_data_is_refused_in_one_line(molecules, kind):
 def test_a_wrong_option_is_named_with_what_would_be_right(molecules, kind, option, message):
     with pytest.raises(InputError, match=message):
         quick(kind, **option).fit(molecules)
-
-
-@pytest.mark.parametrize("check", CHECKS)
-@pytest.mark.parametrize("kind", KINDS)
-def test_scikit_learns_own_checks_pass(kind, check):
-    getattr(estimator_checks, check)(kind.__name__, kind())

@@ -6,12 +6,9 @@ from torch_geometric.utils import to_networkx
 
 from augcl import AffinityUncertainty, GraphCL, GraphSet, InputError
 from augcl.hardness import Hardness, Uniform
+from quick_nodes import losses
 
 QUICK = {"epochs": 2, "width": 8, "layers": 2}
-
-
-def losses(model):
-    return [entry["loss"] for entry in model.history_]
 
 
 def quick_uncertainty(**options):

@@ -5,39 +5,15 @@ import numpy as np
 import pytest
 import torch
 from sklearn.base import clone
-from sklearn.utils import estimator_checks
 from torch_geometric import nn as pyg
 from torch_geometric.data import Data
 from torch_geometric.utils import to_networkx
 
-import references
-from augcl import GCA, GRACE, InputError, RawFeatures, load_model
+from augcl import GCA, GRACE, InputError, load_model
 from augcl.data import NodeGraph
 from quick_nodes import losses, quick, same, uncertainty
 
-CHECKS = [
-    "check_no_attributes_set_in_init",
-    "check_parameters_default_constructible",
-    "check_get_params_invariance",
-    "check_set_params",
-    "check_estimator_repr",
-    "check_estimator_cloneable",
-    "check_mixin_order",
-]
-
-
-@pytest.fixture(scope="module")
-def graph():
-    return references.communities()
-
-
 # scikit-learn
-
-
-@pytest.mark.parametrize("check", CHECKS)
-@pytest.mark.parametrize("kind", [GRACE, GCA, RawFeatures])
-def test_scikit_learns_own_checks_pass(kind, check):
-    getattr(estimator_checks, check)(kind.__name__, kind())
 
 
 def test_clone_copies_all_parameters_and_nothing_learned(graph):

@@ -3,7 +3,7 @@ import pytest
 
 import references
 from augcl import GCA, GRACE, InputError
-from augcl.methods.node_presets import get_preset, preset_for, presets
+from augcl.methods.presets import get_preset, preset_for, presets
 
 # lr, width, projection, activation, edge drops, feature drops, tau, epochs: as published.
 PUBLISHED = {

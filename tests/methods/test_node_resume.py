@@ -4,18 +4,11 @@ import json
 
 import pytest
 
-import references
 from augcl import GCA, GRACE, InputError, ProGCL, RawFeatures, load_model
 from augcl.hardness.pair_weights import PairWeights
 from augcl.training import loop
 from quick_nodes import quick, same, uncertainty
-from stopping import StopError, stop_after, without_seconds
-
-
-@pytest.fixture(scope="module")
-def graph():
-    return references.communities()
-
+from stopping import stopped_and_resumed, without_seconds
 
 # Stopped and continued
 
@@ -32,15 +25,10 @@ def graph():
     ],
     ids=["plain", "frozen", "live", "sampled", "mixed"],
 )
-def test_a_resumed_run_ends_in_the_same_bits(graph, tmp_path, monkeypatch, epochs, options):
+def test_a_resumed_run_ends_in_the_same_bits(graph, tmp_path, epochs, options):
     options = {"epochs": 6, "warmup": 2, **options}
     calm = quick(GCA, **options).fit(graph)
-    with monkeypatch.context() as patch:
-        patch.setattr(GRACE, "checkpoint_seconds", 0.0)
-        stop_after(patch, epochs)
-        with pytest.raises(StopError):
-            quick(GCA, **options).fit(graph, folder=tmp_path)
-    resumed = quick(GCA, **options).fit(graph, folder=tmp_path, resume=True)
+    resumed = stopped_and_resumed(lambda: quick(GCA, **options), graph, tmp_path, epochs)
     assert same(resumed, calm, graph)
     assert without_seconds(resumed.history_) == without_seconds(calm.history_)
     for key, tensor in calm.network_.state_dict().items():

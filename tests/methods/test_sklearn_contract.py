@@ -1,4 +1,4 @@
-"""GraphCL and its hardness are scikit-learn estimators."""
+"""Methods and hardnesses are scikit-learn estimators."""
 
 import numpy as np
 import pytest
@@ -9,8 +9,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
 from sklearn.utils import estimator_checks
 
-from augcl import DCL, HCL, AffinityUncertainty, GraphCL, Oracle, ProGCL
-from augcl.hardness import Uniform
+from augcl import AffinityUncertainty, GraphCL
+from augcl.hardness import CEILING, HARDNESS
+from augcl.methods.model_file import CLASSIFIERS, METHODS
 
 CHECKS = [
     "check_no_attributes_set_in_init",
@@ -30,7 +31,7 @@ def quick_uncertainty(**options):
 
 
 @pytest.mark.parametrize("check", CHECKS)
-@pytest.mark.parametrize("kind", [GraphCL, AffinityUncertainty, Uniform, DCL, HCL, ProGCL, Oracle])
+@pytest.mark.parametrize("kind", (METHODS | CLASSIFIERS | HARDNESS | CEILING).values())
 def test_scikit_learns_own_checks_pass(kind, check):
     getattr(estimator_checks, check)(kind.__name__, kind())
 

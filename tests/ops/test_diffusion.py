@@ -5,7 +5,13 @@ import torch
 
 import references
 from augcl.ops.csr import Adjacency
-from augcl.ops.diffusion import diffuse, normalised_adjacency, strongest_diffusion, window
+from augcl.ops.diffusion import (
+    diffuse,
+    diffuse_in_steps,
+    normalised_adjacency,
+    strongest_diffusion,
+    window,
+)
 
 
 @pytest.fixture(scope="module")
@@ -19,15 +25,15 @@ def edges(graph):
 
 
 def dense_adjacency(graph, loops=1):
-    a = torch.zeros(60, 60, dtype=torch.float64)
-    a[graph.edge_index[0], graph.edge_index[1]] = 1
-    a += loops * torch.eye(60, dtype=torch.float64)
+    nodes = graph.num_nodes
+    a = loops * torch.eye(nodes, dtype=torch.float64)
+    a[graph.edge_index[1], graph.edge_index[0]] = 1
     root = a.sum(1).rsqrt()
     return root[:, None] * a * root
 
 
 def dense_diffusion(graph, alpha):
-    identity = torch.eye(60, dtype=torch.float64)
+    identity = torch.eye(graph.num_nodes, dtype=torch.float64)
     return alpha * torch.linalg.inv(identity - (1 - alpha) * dense_adjacency(graph))
 
 
@@ -41,6 +47,37 @@ def test_diffusion_is_the_inverse(graph, edges, alpha):
     expected = dense_diffusion(graph, alpha) @ h
     assert torch.allclose(diffuse(h, edges, alpha, error=1e-9), expected, atol=1e-7)
     assert torch.allclose(diffuse(h.float(), edges, alpha).double(), expected, atol=1e-5)
+
+
+@pytest.fixture
+def graphs():
+    return references.random_graphs([1, 9, 14, 2], 0.3, 0)
+
+
+@pytest.mark.parametrize("alpha", [0.1, 0.2, 0.7])
+def test_many_steps_are_the_personalised_pagerank_of_every_graph(graphs, alpha):
+    x = graphs.x.double()
+    found = diffuse_in_steps(x, graphs.adjacency, alpha=alpha, steps=400)
+    assert found.allclose(dense_diffusion(graphs, alpha) @ x)
+
+
+@pytest.mark.parametrize("steps", [1, 4, 16])
+def test_few_steps_are_off_by_what_the_series_leaves_out(graphs, steps):
+    unit = torch.eye(graphs.num_nodes, dtype=torch.float64)
+    found = diffuse_in_steps(unit, graphs.adjacency, alpha=0.2, steps=steps)
+    error = found - dense_diffusion(graphs, 0.2)
+    assert torch.linalg.matrix_norm(error, 2) <= 0.8**steps + 1e-12
+
+
+def test_full_teleport_changes_nothing(graphs):
+    assert diffuse_in_steps(graphs.x, graphs.adjacency, alpha=1.0, steps=16).equal(graphs.x)
+
+
+def test_gradients_of_steps_are_right_for_directed_edges_too():
+    edges = Adjacency.from_edges(torch.tensor([[0, 0, 2, 3], [1, 2, 1, 0]]), 4)
+    x = torch.randn(4, 2, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
+    x.requires_grad_()
+    assert torch.autograd.gradcheck(lambda x: diffuse_in_steps(x, edges, alpha=0.2, steps=3), (x,))
 
 
 @pytest.mark.parametrize("block", [7, 60, 512])

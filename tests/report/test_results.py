@@ -8,6 +8,8 @@ from augcl.experiments.graph_classification import TABLE
 from augcl.files import write_json
 from augcl.report.results import render
 
+ROOT = Path(__file__).parents[2]
+
 
 def store(folder, row, seed, folds, **more):
     cell = TABLE.cell("MUTAG", row, seed=seed)
@@ -19,14 +21,20 @@ def store(folder, row, seed, folds, **more):
     write_json(cell.path(folder), record | more)
 
 
-@pytest.fixture
-def page(tmp_path):
+@pytest.fixture(scope="module")
+def page(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("results")
     for seed in (0, 1):
-        store(tmp_path, "untrained", seed, [0.5, 0.7])
-        store(tmp_path, "GraphCL", seed, [0.8, 0.8 + 0.1 * seed])
-    store(tmp_path, "AUGCL", 0, [0.9, 0.9], weights={"fit_alive": True})
-    (tmp_path / "FINDINGS.md").write_text("Findings.")
-    return render(tmp_path)[0]
+        store(folder, "untrained", seed, [0.5, 0.7])
+        store(folder, "GraphCL", seed, [0.8, 0.8 + 0.1 * seed])
+    store(folder, "AUGCL", 0, [0.9, 0.9], weights={"fit_alive": True})
+    (folder / "FINDINGS.md").write_text("Findings.")
+    return render(folder)[0]
+
+
+@pytest.fixture(scope="module")
+def rendered():
+    return render(ROOT / "results")
 
 
 def test_a_row_is_mean_spread_published_and_difference(page):
@@ -47,15 +55,11 @@ def test_parts_without_results_are_left_out(page):
     assert "nan" not in page
 
 
-def test_the_page_in_the_repository_is_what_its_result_files_say():
-    root = Path(__file__).parents[2]
-    text, _ = render(root / "results")
-    assert (root / "docs" / "RESULTS.md").read_text(encoding="utf-8") == text
+def test_the_page_in_the_repository_is_what_its_result_files_say(rendered):
+    assert (ROOT / "docs" / "RESULTS.md").read_text(encoding="utf-8") == rendered[0]
 
 
-def test_every_figure_of_the_page_is_there():
-    docs = Path(__file__).parents[2] / "docs"
-    _, sections = render(docs.parent / "results")
-    shown = [s for s in sections if s.markdown()]
+def test_every_figure_of_the_page_is_there(rendered):
+    shown = [section for section in rendered[1] if section.markdown()]
     for name in (name for section in shown for name in section.findings.figures):
-        assert (docs / "figures" / f"{name}.svg").exists()
+        assert (ROOT / "docs" / "figures" / f"{name}.svg").exists()

@@ -7,7 +7,7 @@ import torch
 
 from augcl import AffinityUncertainty, GraphCL, InputError
 from augcl.training.loop import make_fabric, same_settings
-from stopping import StopError, stop_after, without_seconds
+from stopping import StopError, stop_after, stopped_and_resumed, without_seconds
 
 
 @pytest.fixture(scope="module")
@@ -26,14 +26,10 @@ def lines(folder):
 
 @pytest.mark.parametrize("epochs", [1, 2, 3])
 @pytest.mark.parametrize("refresh", [None, 1])
-def test_a_resumed_run_ends_in_the_same_bits(graphs, tmp_path, monkeypatch, epochs, refresh):
+def test_a_resumed_run_ends_in_the_same_bits(graphs, tmp_path, epochs, refresh):
     hardness = AffinityUncertainty(passes=2, refresh=refresh)
     calm = method(hardness=hardness).fit(graphs)
-    with monkeypatch.context() as patch:
-        stop_after(patch, epochs)
-        with pytest.raises(StopError):
-            method(hardness=hardness).fit(graphs, folder=tmp_path)
-    resumed = method(hardness=hardness).fit(graphs, folder=tmp_path, resume=True)
+    resumed = stopped_and_resumed(lambda: method(hardness=hardness), graphs, tmp_path, epochs)
     assert np.array_equal(resumed.transform(graphs), calm.transform(graphs))
     for learned in ("network_", "hardness_"):
         found, expected = (

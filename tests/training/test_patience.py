@@ -2,9 +2,12 @@
 
 import numpy as np
 import pytest
+import torch
+from torch import nn
 
 import references
 from augcl import DGI, InputError
+from augcl.training.loop import Run
 from quick_nodes import losses, same
 from stopping import StopError, stop_after, without_seconds
 
@@ -82,6 +85,19 @@ def test_the_epoch_in_which_patience_ends_has_a_checkpoint(graph, tmp_path):
     assert (tmp_path / "checkpoint.safetensors").stat().st_mtime_ns == before
     assert again.history_ == first.history_
     assert np.array_equal(again.transform(graph), first.transform(graph))
+
+
+def test_the_epochs_since_the_best_are_those_that_a_look_at_all_losses_finds():
+    draws = np.random.default_rng(0).integers(0, 8, size=40) / 7  # with many equal ones
+    network = nn.Linear(2, 2)
+    run = Run(network, torch.optim.Adam(network.parameters()), torch.Generator())
+    for done in range(1, len(draws) + 1):
+        run.add({"loss": float(draws[done - 1])})
+        assert run.since_best == done - 1 - int(np.argmin(draws[:done]))
+    waited = run.since_best
+    run.restore(run.snapshot({}))
+    assert run.since_best == waited
+    assert [metrics["loss"] for metrics in run.history] == draws.tolist()
 
 
 @pytest.mark.parametrize("patience", [0, 1.5, -3])

@@ -10,8 +10,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from augcl.attacks.episodes import Game, Replay
+from augcl.attacks.episodes import Game
 from augcl.attacks.q_network import QNetwork
+from augcl.attacks.replay import Replay
 from augcl.attacks.rules import Rules
 from augcl.attacks.victim import predicted
 from augcl.data.graph import GraphSet

@@ -18,22 +18,43 @@ from augcl.data import GraphSet, as_graphset
 from augcl.data.class_labels import class_labels
 from augcl.data.flips import flip_edges
 from augcl.errors import InputError, one_of
-from augcl.training.method import whole_number
+from augcl.training.method import seeded_generator, whole_number
 
 
 class Attack(BaseEstimator, ABC):  # type: ignore[misc]
     """Changes few edges of each graph so that a classifier errs, and the meaning stays.
 
     A subclass finds the changes in `_flips`; many graphs are attacked at once.
+
+    Parameters
+    ----------
+    budget : int
+        Edges changed in each graph, at most.
+    changes : {"add", "delete", "both"}
+        Published is "add".
+    semantics : Semantics, optional
+        What must not change; the number of components if None.
+    recipe : {"default", "authors"}
+    random_state : int or None
     """
 
-    budget: int
-    changes: str
-    semantics: Semantics | None
-    recipe: str
-    random_state: int | None
     pairs_at_once = 1 << 17
     """Ordered pairs of nodes of the graphs that are attacked together: what a cache can hold."""
+
+    def __init__(
+        self,
+        *,
+        budget: int = 1,
+        changes: str = "add",
+        semantics: Semantics | None = None,
+        recipe: str = "default",
+        random_state: int | None = 0,
+    ) -> None:
+        self.budget = budget
+        self.changes = changes
+        self.semantics = semantics
+        self.recipe = recipe
+        self.random_state = random_state
 
     @abstractmethod
     def _flips(
@@ -89,12 +110,7 @@ class Attack(BaseEstimator, ABC):  # type: ignore[misc]
         return class_labels(graphs, y)
 
     def _generator(self) -> torch.Generator:
-        generator = torch.Generator()
-        if self.random_state is None:
-            generator.seed()
-        else:
-            generator.manual_seed(int(self.random_state))
-        return generator
+        return seeded_generator(self.random_state)
 
 
 def _batches(graphs: GraphSet, limit: int) -> list[Tensor]:

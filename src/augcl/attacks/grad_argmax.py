@@ -11,7 +11,6 @@ from torch import Tensor
 
 from augcl.attacks.base import Attack
 from augcl.attacks.rules import Candidates
-from augcl.attacks.semantics import Semantics
 from augcl.attacks.victim import HasEdgeFactors, HasEdgeGradients, predicted
 from augcl.data.flips import flip_edges
 from augcl.data.graph import GraphSet
@@ -27,12 +26,8 @@ class GradArgmax(Attack):
 
     Parameters
     ----------
-    budget : int
-        Edges changed in each graph, at most, one after the other.
-    changes : {"add", "delete", "both"}
-        Published is "add".
-    semantics : Semantics, optional
-        What must not change; the number of components if None.
+    budget, changes, semantics :
+        See `Attack`; edges are changed one after the other.
     recipe : {"default", "authors"}
         "authors": targets are compared with labels counted from 1, so that the true class is
         tried and a wrong one may be left out; the gradient of one direction of an edge counts
@@ -50,21 +45,6 @@ class GradArgmax(Attack):
     >>> victim.score(changed) <= victim.score(graphs)
     True
     """
-
-    def __init__(
-        self,
-        *,
-        budget: int = 1,
-        changes: str = "add",
-        semantics: Semantics | None = None,
-        recipe: str = "default",
-        random_state: int | None = 0,
-    ) -> None:
-        self.budget = budget
-        self.changes = changes
-        self.semantics = semantics
-        self.recipe = recipe
-        self.random_state = random_state
 
     def _flips(
         self, model: Any, graphs: GraphSet, labels: NDArray[Any], generator: torch.Generator

@@ -14,7 +14,7 @@ from torch import Tensor
 from augcl.attacks.node_victim import NodeVictim, node_numbers
 from augcl.attacks.rules import CHANGES
 from augcl.errors import one_of
-from augcl.training.method import whole_number
+from augcl.training.method import seeded_generator, whole_number
 
 
 @dataclass(frozen=True)
@@ -51,11 +51,7 @@ class NodeAttack(BaseEstimator, ABC):  # type: ignore[misc]
         one_of(self.changes, CHANGES, "kind of changes")
         data = victim.method._read(graph).to(victim.weight.device)
         chosen = torch.from_numpy(node_numbers(targets, data.num_nodes)).to(victim.weight.device)
-        draws = torch.Generator()
-        if self.random_state is None:
-            draws.seed()
-        else:
-            draws.manual_seed(int(self.random_state))
+        draws = seeded_generator(self.random_state)
         partners = chosen.new_empty(len(chosen), 0)
         for _ in range(self.budget):
             score = self._scores(victim, graph, targets, partners, draws)

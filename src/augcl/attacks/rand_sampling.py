@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from augcl.attacks.base import Attack
-from augcl.attacks.semantics import Semantics
 from augcl.data.flips import flip_edges, is_edge
 from augcl.data.graph import GraphSet
 from augcl.ops.blocks import least_of_each
@@ -25,12 +24,8 @@ class RandSampling(Attack):
 
     Parameters
     ----------
-    budget : int
-        Edges changed in each graph, at most.
-    changes : {"add", "delete", "both"}
-        Published is "add".
-    semantics : Semantics, optional
-        What must not change; the number of components if None.
+    budget, changes, semantics :
+        See `Attack`.
     recipe : {"default", "authors"}
         "authors": pairs that are joined already are drawn too, which changes nothing.
     random_state : int or None
@@ -45,21 +40,6 @@ class RandSampling(Attack):
     """
 
     pairs_at_once = 1 << 20  # they are rarely listed
-
-    def __init__(
-        self,
-        *,
-        budget: int = 1,
-        changes: str = "add",
-        semantics: Semantics | None = None,
-        recipe: str = "default",
-        random_state: int | None = 0,
-    ) -> None:
-        self.budget = budget
-        self.changes = changes
-        self.semantics = semantics
-        self.recipe = recipe
-        self.random_state = random_state
 
     def _labels(self, model: Any, graphs: GraphSet, y: Any) -> NDArray[Any]:
         return np.zeros(len(graphs))  # nobody looks at them

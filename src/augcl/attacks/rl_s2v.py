@@ -13,25 +13,20 @@ from sklearn.utils.validation import check_is_fitted
 from torch import Tensor
 
 from augcl.attacks.agent import Agent
-from augcl.attacks.base import Attack
+from augcl.attacks.agent_training import Schedule, train_agent
 from augcl.attacks.episodes import Game
+from augcl.attacks.learned_attack import LearnedAttack
 from augcl.attacks.q_network import QNetwork
 from augcl.attacks.semantics import Semantics
 from augcl.attacks.victim import predicted
 from augcl.data import GraphSet, as_graphset
 from augcl.data.flips import flip_edges
 from augcl.errors import InputError
-from augcl.training.checkpoint import Snapshot, load_module, prefixed
-from augcl.training.loop import same_settings
-from augcl.training.method import fingerprint, plain_settings, whole_number
-from augcl.training.progress import progress_bar
+from augcl.training.method import fingerprint, whole_number
 from augcl.training.threads import threads_for
 
-FILE = "attack.safetensors"
-CHECKPOINT = "checkpoint.safetensors"
 
-
-class RLS2V(Attack):
+class RLS2V(LearnedAttack):
     """Learns by trial on some graphs which edge misleads a model, and changes it in others.
 
     It sees only which class the model gives a graph. Each edge is two decisions, its first and
@@ -39,12 +34,8 @@ class RLS2V(Attack):
 
     Parameters
     ----------
-    budget : int
-        Edges changed in each graph, at most.
-    changes : {"add", "delete", "both"}
-        Published is "add".
-    semantics : Semantics, optional
-        What must not change; the number of components if None.
+    budget, changes, semantics :
+        See `Attack`.
     recipe : {"default", "authors"}
         "authors": the agent only ever explores (ε = 1), learns on the very graphs that it then
         attacks, and the state with the lowest accuracy of the model on them is kept; pairs that
@@ -109,10 +100,13 @@ class RLS2V(Attack):
         random_state: int | None = 0,
         progress: bool = True,
     ) -> None:
-        self.budget = budget
-        self.changes = changes
-        self.semantics = semantics
-        self.recipe = recipe
+        super().__init__(
+            budget=budget,
+            changes=changes,
+            semantics=semantics,
+            recipe=recipe,
+            random_state=random_state,
+        )
         self.updates = updates
         self.epsilon = epsilon
         self.epsilon_share = epsilon_share
@@ -125,19 +119,12 @@ class RLS2V(Attack):
         self.depth = depth
         self.batch_size = batch_size
         self.lr = lr
-        self.random_state = random_state
         self.progress = progress
 
     def _check(self) -> None:
         super()._check()
-        for name in (
-            "updates",
-            "burn_in",
-            "replay",
-            "evaluate_every",
-            "copy_every",
-            "batch_size",
-        ):
+        counts = ("updates", "burn_in", "replay", "evaluate_every", "copy_every", "batch_size")
+        for name in counts:
             whole_number(name, getattr(self, name), least=1)
         if not 0 <= self.validation < 1:
             raise InputError(f"validation is {self.validation!r}: give a share from 0 to below 1")
@@ -150,16 +137,16 @@ class RLS2V(Attack):
             return self.epsilon
         return (1.0, 1.0) if self._authors else (1.0, 0.05)
 
-    def epsilon_at(self, update: int) -> float:
-        """The probability of a random choice in an update, counted from 0.
-
-        >>> [RLS2V(updates=100).epsilon_at(u) for u in (0, 25, 50, 99)]
-        [1.0, 0.525, 0.05, 0.05]
-        """
-        start, end = self._epsilon
-        falling = self.updates * self.epsilon_share
-        done = min(1.0, update / falling) if falling else 1.0
-        return start * (1 - done) + end * done
+    @property
+    def _schedule(self) -> Schedule:
+        return Schedule(
+            updates=self.updates,
+            burn_in=self.burn_in,
+            copy_every=self.copy_every,
+            evaluate_every=self.evaluate_every,
+            epsilon=self._epsilon,
+            epsilon_share=self.epsilon_share,
+        )
 
     def fit(
         self,
@@ -185,12 +172,7 @@ class RLS2V(Attack):
         data = as_graphset(graphs)
         labels = self._labels(model, data, y)
         generator = self._generator()
-        kept = np.arange(len(data))
-        watched = kept
-        if self.validation and not self._authors and len(data) > 1:
-            order = torch.randperm(len(data), generator=generator).numpy()
-            count = min(len(data) - 1, max(1, int(len(data) * self.validation)))
-            watched, kept = np.sort(order[:count]), np.sort(order[count:])
+        watched, kept = self._held_out(len(data), generator)
         self.n_features_in_ = data.num_features
         network = self._network(generator).to(data.device)
         agent = Agent(
@@ -204,51 +186,32 @@ class RLS2V(Attack):
             lr=self.lr,
             generator=generator,
         )
-        settings = {**self.settings(), "data": fingerprint(data)}
-        file = None if folder is None else Path(folder) / CHECKPOINT
-        if file is not None and resume and file.exists():
-            snapshot = Snapshot.read(file)
-            same_settings(snapshot.facts["settings"], settings, file.parent)
-            agent.restore(snapshot)
+        chosen, truth = data.select(watched), labels[watched]
         with threads_for(self.batch_size * data.num_nodes / len(data)):
-            self._train(model, agent, data.select(watched), labels[watched], settings, file)
+            train_agent(
+                agent,
+                model,
+                self._schedule,
+                accuracy=lambda: self._accuracy(model, network, chosen, truth),
+                settings={**self.settings(), "data": fingerprint(data)},
+                folder=None if folder is None else Path(folder),
+                resume=resume,
+                progress=self.progress,
+            )
         agent.best.put_back(network)
         self.network_, self.history_ = network, agent.history
         return self
 
-    def _train(
-        self,
-        model: Any,
-        agent: Agent,
-        watched: GraphSet,
-        labels: NDArray[Any],
-        settings: dict[str, Any],
-        file: Path | None,
-    ) -> None:
-        with progress_bar("RL-S2V", self.updates, show=self.progress) as report:
-            if not agent.replay.seen:
-                for _ in range(self.burn_in):
-                    agent.play(model, epsilon=1.0)
-            losses: list[Tensor] = []
-            for update in range(agent.updates, self.updates):
-                epsilon = self.epsilon_at(update)
-                agent.play(model, epsilon=epsilon)
-                losses.append(agent.learn())
-                agent.updates = done = update + 1
-                if done % self.copy_every == 0:
-                    agent.copy_target()
-                if done % self.evaluate_every and done < self.updates:
-                    continue
-                accuracy = self._accuracy(model, agent.network, watched, labels)
-                agent.best.see(accuracy, done, agent.network)
-                loss = float(torch.stack(losses).mean())
-                losses.clear()
-                agent.history.append(
-                    {"update": done, "loss": loss, "epsilon": epsilon, "accuracy": accuracy}
-                )
-                report(done, f"accuracy of the victim {100 * accuracy:.1f} %")
-                if file is not None:
-                    agent.snapshot(settings).write(file)
+    def _held_out(
+        self, count: int, generator: torch.Generator
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The graphs on which the agent is judged, and those on which it learns."""
+        every = np.arange(count)
+        if not self.validation or self._authors or count < 2:
+            return every, every
+        order = torch.randperm(count, generator=generator).numpy()
+        judged = min(count - 1, max(1, int(count * self.validation)))
+        return np.sort(order[:judged]), np.sort(order[judged:])
 
     def _accuracy(
         self, model: Any, network: QNetwork, graphs: GraphSet, labels: NDArray[Any]
@@ -292,36 +255,3 @@ class RLS2V(Attack):
             depth=self.depth,
             generator=generator,
         )
-
-    def settings(self) -> dict[str, Any]:
-        """Hyper-parameters as plain JSON values."""
-        return {
-            name: type(value).__name__ if name == "semantics" and value else plain_settings(value)
-            for name, value in self.get_params(deep=False).items()
-            if name != "progress"
-        }
-
-    def save(self, path: str | Path) -> None:
-        """Write what the agent learned to a folder: tensors and settings, never a pickle."""
-        check_is_fitted(self, "network_")
-        facts = {
-            "settings": self.settings(),
-            "features": self.n_features_in_,
-            "history": self.history_,
-        }
-        tensors = prefixed("network", self.network_.state_dict())
-        Snapshot(tensors, facts).write(Path(path) / FILE)
-
-    @classmethod
-    def load(cls, path: str | Path, *, semantics: Semantics | None = None) -> RLS2V:
-        """Read what `save` wrote; semantics of your own must be given again."""
-        file = Path(path) / FILE
-        if not file.exists():
-            raise InputError(f"{path} holds no attack: {FILE} is missing")
-        snapshot = Snapshot.read(file)
-        attack = cls(**{**snapshot.facts["settings"], "semantics": semantics})
-        attack.n_features_in_ = snapshot.facts["features"]
-        attack.network_ = attack._network(torch.Generator())
-        load_module(attack.network_, snapshot.part("network"))
-        attack.history_ = snapshot.facts["history"]
-        return attack

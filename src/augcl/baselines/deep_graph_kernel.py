@@ -116,9 +116,8 @@ class DeepGraphKernel(GraphKernel):
         self.random_state = random_state
         self.progress = progress
 
-    def _setting(self, name: str) -> Any:
-        value = super()._setting(name)
-        return RECIPES[self.recipe].get(name) if value is None else value
+    def _left_open(self) -> dict[str, Any]:
+        return RECIPES[one_of(self.recipe, RECIPES, "recipe")]
 
     def _start(self) -> None:
         one_of(self.recipe, RECIPES, "recipe")

@@ -99,12 +99,11 @@ class Graph2Vec(GraphReader, PlainMethod):
         self.random_state = random_state
         self.progress = progress
 
-    def _setting(self, name: str) -> Any:
-        given = super()._setting(name)
-        chosen = RECIPES[one_of(self.recipe, RECIPES, "recipe")]
-        return chosen[name] if given is None and name in chosen else given
+    def _left_open(self) -> dict[str, Any]:
+        return RECIPES[one_of(self.recipe, RECIPES, "recipe")]
 
     def _start(self) -> None:
+        one_of(self.recipe, RECIPES, "recipe")
         whole_number("height", self.height, least=0)
         for name in ("dimensions", "passes", "negatives"):
             whole_number(name, self._setting(name), least=1)

@@ -42,10 +42,8 @@ class GraphletKernel(GraphKernel):
 
     Attributes
     ----------
-    vocabulary_ : (S,) uint64
-        The graphlets of the training graphs.
-    counts_ : (n_train, S) sparse
-        How often each training graph has each of them.
+    vocabulary_, counts_ :
+        See `GraphKernel`.
 
     Examples
     --------
@@ -82,10 +80,8 @@ class GraphletKernel(GraphKernel):
             raise InputError(f"size is {self.size}: graphlets have at most {LARGEST} nodes")
         whole_number("n_samples", self._setting("n_samples"), least=1)
 
-    def _setting(self, name: str) -> Any:
-        if name == "n_samples" and self.n_samples is None:
-            return SAMPLES[self.recipe]
-        return super()._setting(name)
+    def _left_open(self) -> dict[str, Any]:
+        return {"n_samples": SAMPLES[one_of(self.recipe, SAMPLES, "recipe")]}
 
     def _occurrences(self, data: GraphSet) -> Occurrences:
         from grakel.kernels.graphlet_sampling import sample_graphlets_probabilistic as draw

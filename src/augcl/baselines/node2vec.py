@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import torch
 
-from augcl.baselines.walk_method import WalkMethod
+from augcl.baselines.walk_method import BiasedWalkMethod
 from augcl.data.node_graph import NodeGraph
 from augcl.training.reading import NodeReader
 
 
-class Node2Vec(NodeReader, WalkMethod):
+class Node2Vec(NodeReader, BiasedWalkMethod):
     """Embeds nodes so that those which biased random walks visit together lie together.
 
     The features of the nodes are not looked at. Only the nodes of the fit have an embedding. A
@@ -51,31 +51,6 @@ class Node2Vec(NodeReader, WalkMethod):
     """
 
     year = 2016
-
-    def __init__(
-        self,
-        *,
-        dimensions: int = 128,
-        walks: int = 10,
-        length: int = 80,
-        window: int = 10,
-        negatives: int = 5,
-        p: float = 1.0,
-        q: float = 1.0,
-        passes: int = 1,
-        random_state: int | None = 0,
-        progress: bool = True,
-    ) -> None:
-        self.dimensions = dimensions
-        self.walks = walks
-        self.length = length
-        self.window = window
-        self.negatives = negatives
-        self.p = p
-        self.q = q
-        self.passes = passes
-        self.random_state = random_state
-        self.progress = progress
 
     def _learn(self, data: NodeGraph, generator: torch.Generator) -> None:
         self._keep(data, self._node_vectors(data, generator))

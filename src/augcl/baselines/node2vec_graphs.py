@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import torch
 
-from augcl.baselines.walk_method import WalkMethod
+from augcl.baselines.walk_method import BiasedWalkMethod
 from augcl.data import GraphSet
 from augcl.ops.segments import segment_sum
 from augcl.training.reading import GraphReader
 
 
-class Node2VecGraphs(GraphReader, WalkMethod):
+class Node2VecGraphs(GraphReader, BiasedWalkMethod):
     """Embeds a graph as the mean of the `Node2Vec` embeddings of its nodes.
 
     All graphs are walked and learned together, but no walk leads from one to another and no two
@@ -36,31 +36,6 @@ class Node2VecGraphs(GraphReader, WalkMethod):
     """
 
     year = 2016
-
-    def __init__(
-        self,
-        *,
-        dimensions: int = 128,
-        walks: int = 10,
-        length: int = 80,
-        window: int = 10,
-        negatives: int = 5,
-        p: float = 1.0,
-        q: float = 1.0,
-        passes: int = 1,
-        random_state: int | None = 0,
-        progress: bool = True,
-    ) -> None:
-        self.dimensions = dimensions
-        self.walks = walks
-        self.length = length
-        self.window = window
-        self.negatives = negatives
-        self.p = p
-        self.q = q
-        self.passes = passes
-        self.random_state = random_state
-        self.progress = progress
 
     def _learn(self, data: GraphSet, generator: torch.Generator) -> None:
         data = data.to("cpu")

@@ -98,12 +98,11 @@ class Sub2Vec(GraphReader, FittedOnly):
         self.random_state = random_state
         self.progress = progress
 
-    def _setting(self, name: str) -> Any:
-        given = super()._setting(name)
-        chosen = RECIPES[one_of(self.recipe, RECIPES, "recipe")]
-        return chosen[name] if given is None and name in chosen else given
+    def _left_open(self) -> dict[str, Any]:
+        return RECIPES[one_of(self.recipe, RECIPES, "recipe")]
 
     def _start(self) -> None:
+        one_of(self.recipe, RECIPES, "recipe")
         one_of(self.variant, VARIANTS, "variant")
         for name in ("dimensions", "window", "negatives", "passes"):
             whole_number(name, self._setting(name), least=1)

@@ -23,6 +23,8 @@ class WalkMethod(FittedOnly):
     window: int
     negatives: int
     passes: int
+    p: float = 1.0
+    q: float = 1.0
 
     def _start(self) -> None:
         for name in ("dimensions", "walks", "window", "passes"):
@@ -30,9 +32,10 @@ class WalkMethod(FittedOnly):
         whole_number("length", self.length, least=2)
         whole_number("negatives", self.negatives, least=0)
         for name in ("p", "q"):
-            value = getattr(self, name, 1.0)
-            if not 0 < value < math.inf:
-                raise InputError(f"{name} is {value!r}: it must be above 0 and finite")
+            if not 0 < getattr(self, name) < math.inf:
+                raise InputError(
+                    f"{name} is {getattr(self, name)!r}: it must be above 0 and finite"
+                )
 
     def _node_vectors(self, data: Any, generator: torch.Generator) -> Tensor:
         return SkipGram(
@@ -41,8 +44,8 @@ class WalkMethod(FittedOnly):
             length=int(self.length),
             window=int(self.window),
             negatives=int(self.negatives),
-            p=float(getattr(self, "p", 1.0)),
-            q=float(getattr(self, "q", 1.0)),
+            p=float(self.p),
+            q=float(self.q),
             passes=int(self.passes),
         ).fit(
             data.edge_index.cpu(),
@@ -51,3 +54,32 @@ class WalkMethod(FittedOnly):
             title=f"{type(self).__name__} on {data.name}",
             progress=self.progress,
         )
+
+
+class BiasedWalkMethod(WalkMethod):
+    """Node2vec's parameters: a small `p` lets walks turn back, a small `q` lets them go far."""
+
+    def __init__(
+        self,
+        *,
+        dimensions: int = 128,
+        walks: int = 10,
+        length: int = 80,
+        window: int = 10,
+        negatives: int = 5,
+        p: float = 1.0,
+        q: float = 1.0,
+        passes: int = 1,
+        random_state: int | None = 0,
+        progress: bool = True,
+    ) -> None:
+        self.dimensions = dimensions
+        self.walks = walks
+        self.length = length
+        self.window = window
+        self.negatives = negatives
+        self.p = p
+        self.q = q
+        self.passes = passes
+        self.random_state = random_state
+        self.progress = progress

@@ -30,10 +30,8 @@ class WLKernel(GraphKernel):
 
     Attributes
     ----------
-    vocabulary_ : (S,) uint64
-        The labels of the training graphs.
-    counts_ : (n_train, S) sparse
-        How often each training graph has each of them.
+    vocabulary_, counts_ :
+        See `GraphKernel`.
 
     Examples
     --------

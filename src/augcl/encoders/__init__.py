@@ -1,6 +1,12 @@
 """Networks that turn graphs into vectors."""
 
-from augcl.encoders.contrastive import ContrastiveNetwork, inputs, output_width, pool
+from augcl.encoders.contrastive import (
+    ContrastiveNetwork,
+    inputs,
+    output_width,
+    own_or_gin,
+    pool,
+)
 from augcl.encoders.gin import GIN
 from augcl.encoders.heads import glorot_linear, projector
 from augcl.encoders.structure2vec import Structure2Vec
@@ -12,6 +18,7 @@ __all__ = [
     "glorot_linear",
     "inputs",
     "output_width",
+    "own_or_gin",
     "pool",
     "projector",
 ]

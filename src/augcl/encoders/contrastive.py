@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from augcl.data.graph import GraphSet
+from augcl.encoders.gcn import GCN
 from augcl.encoders.gin import GIN
 from augcl.encoders.structure2vec import Structure2Vec
 from augcl.errors import InputError
@@ -69,10 +71,19 @@ def pool(nodes: Tensor, node_ptr: Tensor, pooling: str) -> Tensor:
     return total if pooling == "sum" else total / node_ptr.diff()[:, None]
 
 
+def own_or_gin(
+    given: nn.Module | None, features: int, *, width: int, layers: int, generator: torch.Generator
+) -> nn.Module:
+    """A copy of the encoder that the user gave, or a new GIN."""
+    if given is not None:
+        return copy.deepcopy(given)
+    return GIN(features, width=width, layers=layers, generator=generator)
+
+
 @torch.no_grad()
 def output_width(encoder: nn.Module, features: int) -> int:
     """The width of a node embedding, found by asking the encoder for one."""
-    if isinstance(encoder, GIN | Structure2Vec):
+    if isinstance(encoder, GIN | GCN | Structure2Vec):
         return encoder.out_features
     was_training = encoder.training
     encoder.eval()

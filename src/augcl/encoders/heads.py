@@ -14,10 +14,19 @@ def glorot_linear(inputs: int, outputs: int, generator: torch.Generator) -> nn.L
     return layer
 
 
-def projector(width: int, generator: torch.Generator) -> nn.Sequential:
-    """The head between embedding and loss: z = P2 · ReLU(P1 g), as wide as the embedding."""
+def projector(
+    width: int,
+    generator: torch.Generator,
+    *,
+    hidden: int | None = None,
+    activation: type[nn.Module] = nn.ReLU,
+) -> nn.Sequential:
+    """The head between embedding and loss: z = P2 · act(P1 h), as wide as the embedding."""
+    hidden = hidden or width
     return nn.Sequential(
-        glorot_linear(width, width, generator), nn.ReLU(), glorot_linear(width, width, generator)
+        glorot_linear(width, hidden, generator),
+        activation(),
+        glorot_linear(hidden, width, generator),
     )
 
 

@@ -98,16 +98,11 @@ def read_record(path: Path) -> dict[str, Any] | None:
     return record
 
 
-def finished_seeds(path: Path) -> list[int]:
-    """The seeds whose files lie beside `path`, the file of any seed."""
-    found = path.parent.glob("seed-*.json")
-    return sorted(int(file.stem.removeprefix("seed-")) for file in found)
-
-
-def records(cell: Cell, out: Path) -> dict[int, dict[str, Any]]:
-    """The finished records of a cell's settings, by seed."""
-    found = {s: cell.with_seed(s).read(out) for s in finished_seeds(cell.path(out))}
-    return {seed: record for seed, record in found.items() if record is not None}
+def records(path: Path) -> dict[int, dict[str, Any]]:
+    """The finished records beside `path`, the file of any seed, by seed."""
+    files = path.parent.glob("seed-*.json")
+    found = {int(file.stem.removeprefix("seed-")): read_record(file) for file in files}
+    return {seed: record for seed, record in sorted(found.items()) if record is not None}
 
 
 def _label(spec: Spec) -> str:

@@ -26,8 +26,7 @@ class Plan:
         """As the method itself decides."""
         model = spec.estimator(data, 0)
         model._start()
-        warmup: int = model._onset
-        return cls(model._setting("epochs"), warmup, model._setting("width"))
+        return cls(model._setting("epochs"), model._onset.epoch, model._setting("width"))
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from augcl.experiments.published import accuracy
@@ -71,9 +72,7 @@ TABLE = Table(
         "AUGCL-authors": {"hardness": "augcl", "recipe": "authors"},
         "AUGCL-paper": {"hardness": "augcl", "recipe": "paper"},
     },
-    floor="untrained",
     base="GraphCL",
-    ceiling="oracle",
     compared=("untrained", "GraphCL", "DCL", "HCL", "ProGCL", "AUGCL", "oracle"),
     epochs=40,
     published=published,
@@ -85,18 +84,9 @@ def variants_of_augcl(
 ) -> Table:
     """AUGCL with each of some settings of its hardness, between floor, base and ceiling."""
     rows: dict[str, dict[str, Any]] = {
-        "untrained": {"hardness": "none", "epochs": 0},
-        "GraphCL": {"hardness": "none"},
+        TABLE.floor: TABLE.rows[TABLE.floor],
+        TABLE.base: TABLE.rows[TABLE.base],
         **{row: {"hardness": "augcl", "hardness_options": o} for row, o in variants.items()},
-        "oracle": {"hardness": "oracle"},
+        TABLE.ceiling: TABLE.rows[TABLE.ceiling],
     }
-    return Table(
-        name,
-        rows,
-        floor="untrained",
-        base="GraphCL",
-        ceiling="oracle",
-        compared=tuple(rows),
-        epochs=40,
-        published=published,
-    )
+    return replace(TABLE, name=name, rows=rows, compared=tuple(rows), published=published)

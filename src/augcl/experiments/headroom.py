@@ -6,7 +6,7 @@ from augcl.data.catalogue import GRAPH_SETS, NODE_SETS
 from augcl.errors import InputError
 from augcl.experiments import graph_classification, node_classification
 from augcl.experiments.table import PLAIN, Setting, Table
-from augcl.methods.node_presets import get_preset, preset_for
+from augcl.methods.presets import get_preset, preset_for
 
 GRAPHS = ("MUTAG", "PROTEINS", "IMDB-BINARY", "NCI1")
 NODES = ("Cora", "Amazon-Photo")

@@ -17,6 +17,7 @@ from joblib import Parallel, delayed
 
 from augcl.data import load_graphs
 from augcl.data.batches import fixed_batches
+from augcl.experiments.published import REWARDS
 from augcl.experiments.run import Spec, one_thread
 from augcl.files import write_json
 from augcl.hardness import AffinityUncertainty
@@ -26,7 +27,6 @@ from augcl.methods.onset import EmbeddedBatches
 from augcl.ops.cosine import cosine
 from augcl.training.statistics import batch_statistics
 
-REWARDS = (1.5, 1.6, 1.7, 1.8, 1.9)
 FOLDER = "liveness"
 WARMUP_EPOCHS = 20
 

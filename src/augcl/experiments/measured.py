@@ -72,7 +72,7 @@ def measured(cell: Cell, out: Path, seeds: Iterable[int] | None = None) -> Measu
     wanted = None if seeds is None else set(seeds)
     found = {
         seed: record["accuracy"]
-        for seed, record in records(cell, out).items()
+        for seed, record in records(cell.path(out)).items()
         if record["accuracy"] is not None and (wanted is None or seed in wanted)
     }
     if not found:

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import json
 from functools import cache
-from importlib.resources import files
 from typing import Any
+
+from augcl.files import packaged_text
+
+REWARDS = (1.5, 1.6, 1.7, 1.8, 1.9)
+"""The grid of the reward o."""
 
 ALIASES = {"REDDIT-BINARY": "RDT-B", "IMDB-BINARY": "IMDB-B"}
 
@@ -13,8 +17,7 @@ ALIASES = {"REDDIT-BINARY": "RDT-B", "IMDB-BINARY": "IMDB-B"}
 @cache
 def paper() -> dict[str, Any]:
     """Everything that was transcribed from the paper."""
-    text = files("augcl.experiments").joinpath("paper_numbers.json").read_text(encoding="utf-8")
-    numbers: dict[str, Any] = json.loads(text)
+    numbers: dict[str, Any] = json.loads(packaged_text("augcl.experiments", "paper_numbers.json"))
     return numbers
 
 

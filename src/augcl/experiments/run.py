@@ -5,11 +5,8 @@ from __future__ import annotations
 import os
 import platform
 import time
-import tomllib
 from dataclasses import asdict, dataclass, field
-from functools import cache
 from importlib.metadata import version
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -24,15 +21,19 @@ from augcl.evaluation import evaluate
 from augcl.evaluation.inputs import check_two_classes
 from augcl.evaluation.splits import random_parts
 from augcl.evaluation.svm import check_classes
+from augcl.files import packaged_toml
 from augcl.hardness import Hardness, named_hardness
 from augcl.methods import METHODS
-from augcl.methods.node_presets import preset_for
+from augcl.methods.presets import preset_for
 from augcl.methods.recipes import get_recipe
 from augcl.training.loop import make_fabric
 from augcl.training.method import Method, fingerprint, plain_settings
 
 NODE_RUNS = 20
 """Splits of the nodes that judge one training at most; those of two seeds do not overlap."""
+
+BY_FEATURES = "by features"
+"""In place of an augmentation that depends on the data."""
 
 
 @dataclass(frozen=True)
@@ -63,8 +64,7 @@ class Spec:
     @property
     def all_epochs(self) -> int:
         """How many there will be."""
-        preset = {"preset": preset_for(known_name(self.dataset) or self.dataset)}
-        method = self._method(preset)
+        method = self._method(self._published(known_name(self.dataset) or self.dataset))
         return int(method._setting("epochs")) if "epochs" in method.get_params() else 0
 
     def load(self, data_dir: str | None = None) -> GraphSet | NodeGraph:
@@ -74,11 +74,15 @@ class Spec:
 
     def estimator(self, data: GraphSet | NodeGraph, seed: int, **more: Any) -> Method:
         """The method with these settings."""
-        if isinstance(data, GraphSet):
-            preset = {"augmentation": self.augmentation or preset_augmentation(data)}
-        else:
-            preset = {"preset": preset_for(data.name)}
-        return self._method(preset, random_state=seed, **more)
+        usual = "random2" if data.num_features > 1 else "random3"
+        return self._method(self._published(data.name, usual), random_state=seed, **more)
+
+    def _published(self, dataset: str, augmentation: str = BY_FEATURES) -> dict[str, str]:
+        """The settings of a data set; `augmentation` is for graphs without a published one."""
+        if self.level == "node":
+            return {"preset": preset_for(dataset)}
+        published = packaged_toml("augcl.experiments", "presets.toml")["augmentation"]
+        return {"augmentation": self.augmentation or published.get(dataset, augmentation)}
 
     def _method(self, preset: dict[str, Any], **more: Any) -> Method:
         """With the options, and those of the general settings that the method has."""
@@ -106,16 +110,10 @@ class Spec:
     def decides(self) -> dict[str, Any]:
         """All settings that decide a result, the defaults among them, as plain JSON values.
 
-        The augmentation of graphs without a published one depends on the data, see
-        `preset_augmentation`.
+        The augmentation of graphs without a published one depends on the data, see `estimator`.
         """
         name = known_name(self.dataset) or Path(self.dataset).name
-        if self.level == "graph":
-            published = _presets()["augmentation"].get(name, "by features")
-            preset = {"augmentation": self.augmentation or published}
-        else:
-            preset = {"preset": preset_for(name)}
-        settings = self._method(preset).settings()
+        settings = self._method(self._published(name)).settings()
         recipe = asdict(get_recipe(self.recipe)) if "recipe" in settings else {}
         return {
             "dataset": name,
@@ -239,19 +237,6 @@ def versions() -> dict[str, str]:
     """What the numbers were computed with."""
     parts = ("augcl", "torch", "torch_geometric", "scikit-learn", "numpy")
     return {"python": platform.python_version(), **{p: version(p) for p in parts}}
-
-
-def preset_augmentation(graphs: GraphSet) -> str:
-    """The augmentation for a data set; see presets.toml."""
-    return _presets()["augmentation"].get(
-        graphs.name, "random2" if graphs.num_features > 1 else "random3"
-    )
-
-
-@cache
-def _presets() -> dict[str, dict[str, str]]:
-    text = files("augcl.experiments").joinpath("presets.toml").read_text(encoding="utf-8")
-    return tomllib.loads(text)
 
 
 def one_thread() -> None:

@@ -12,11 +12,12 @@ import numpy as np
 
 from augcl.errors import InputError
 from augcl.experiments.measured import Measured
+from augcl.experiments.published import REWARDS
 from augcl.experiments.run import Spec
 
 SHARES = (0.01, 0.05, 0.1)
 GRIDS: dict[str, list[dict[str, Any]]] = {
-    "augcl": [{"reward": reward} for reward in (1.5, 1.6, 1.7, 1.8, 1.9)],
+    "augcl": [{"reward": reward} for reward in REWARDS],
     "dcl": [{"tau_plus": share} for share in SHARES],
     "hcl": [{"beta": b, "tau_plus": share} for b, share in product((0.1, 0.5, 1.0, 2.0), SHARES)],
 }

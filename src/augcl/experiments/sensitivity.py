@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from augcl.experiments.graph_classification import variants_of_augcl
+from augcl.experiments.published import REWARDS
 
-REWARDS = {f"{o:.1f}": {"reward": o} for o in (1.5, 1.6, 1.7, 1.8, 1.9)}
 ALPHAS = {
     "1/(μ−δ)": {"alpha": -1.0},
     "1/(μ−δ/2)": {"alpha": -0.5},
@@ -12,9 +12,9 @@ ALPHAS = {
     "1/(μ+δ/2)": {"alpha": 0.5},
     "1/(μ+δ)": {"alpha": 1.0},
 }
-"""The paper's grids."""
+"""The paper's grid."""
 
 TABLES = {
-    "reward": variants_of_augcl("reward", REWARDS),
+    "reward": variants_of_augcl("reward", {f"{o:.1f}": {"reward": o} for o in REWARDS}),
     "alpha": variants_of_augcl("alpha", ALPHAS),
 }

@@ -17,13 +17,13 @@ from augcl.data import GraphSet, NodeGraph
 from augcl.errors import InputError
 from augcl.evaluation import evaluate
 from augcl.experiments.cost import BATCH, Cost, Plan, estimate
-from augcl.experiments.run import Spec
+from augcl.experiments.run import NODE_RUNS, Spec
 from augcl.training.loop import make_fabric
 from augcl.training.progress import progress_bar
 
 GRAPHS, NODES = 2 * BATCH, 1500
 EPOCHS, WARMUP = 4, 2  # of the two of each kind the first is slow, and not counted
-NODE_RUNS, ALL_NODE_RUNS = 2, 20  # of the protocol that judges nodes
+TRIED_RUNS = 2  # of the protocol that judges nodes
 
 
 @dataclass(frozen=True)
@@ -117,10 +117,10 @@ def _seconds_of_judging(embeddings: Any, data: GraphSet | NodeGraph) -> float | 
     nodes = isinstance(data, NodeGraph)
     started = time.perf_counter()
     try:
-        evaluate(embeddings, data, repeats=NODE_RUNS if nodes else 1, progress=False)
+        evaluate(embeddings, data, repeats=TRIED_RUNS if nodes else 1, progress=False)
     except InputError:
         return None
-    return (time.perf_counter() - started) * (ALL_NODE_RUNS / NODE_RUNS if nodes else 1)
+    return (time.perf_counter() - started) * (NODE_RUNS / TRIED_RUNS if nodes else 1)
 
 
 def start_watching_memory() -> float:

@@ -46,10 +46,12 @@ class Table:
     name : str
     rows : dict
         Settings of each row. One with epochs of its own (0: untrained) keeps them.
-    floor, base, ceiling : str
-        The untrained encoder, the plain method, the oracle.
+    base : str
+        The plain method.
     compared : tuple of str
         The rows of a comparison, in order.
+    floor, ceiling : str
+        The untrained encoder, and the oracle.
     published : callable
         From a row and a data set to the paper's mean and standard deviation in percent, or None.
     epochs : int, optional
@@ -58,10 +60,10 @@ class Table:
 
     name: str
     rows: dict[str, dict[str, Any]]
-    floor: str
     base: str
-    ceiling: str
     compared: tuple[str, ...]
+    floor: str = "untrained"
+    ceiling: str = "oracle"
     published: Published = unpublished
     epochs: int | None = None
 

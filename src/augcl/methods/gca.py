@@ -31,6 +31,5 @@ class GCA(GRACE):
 
     year = 2021
 
-    def _setting(self, name: str) -> Any:
-        found = super()._setting(name)
-        return "degree" if name == "centrality" and found is None else found
+    def _left_open(self) -> dict[str, Any]:
+        return {**super()._left_open(), "centrality": "degree"}

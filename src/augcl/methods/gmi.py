@@ -48,12 +48,8 @@ class GMI(NodeEstimator):
     lr, weight_decay : float
     normalize_features : bool
         Divide every row of the features by its sum (where above 1), as published.
-    random_state : int or None
-        Seed of every draw.
-    device : str
-        "cpu", "cuda", "cuda:1", "auto".
-    progress : bool
-        Show a progress bar when the error stream is a terminal.
+    random_state, device, progress :
+        See `DGI`.
 
     Attributes
     ----------

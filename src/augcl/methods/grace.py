@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -13,20 +12,20 @@ from torch import Tensor, nn
 
 from augcl.encoders.contrastive import output_width
 from augcl.encoders.gcn import ACTIVATIONS, GCN, NodeNetwork
-from augcl.encoders.heads import glorot_linear
+from augcl.encoders.heads import projector
 from augcl.errors import InputError, one_of
-from augcl.hardness import Hardness, Uniform
+from augcl.hardness import Hardness
 from augcl.hardness.pair_weights import PairWeights
-from augcl.methods.node_presets import get_preset
-from augcl.methods.onset import first_epoch, fit_due
+from augcl.methods.onset import EmbeddedNodes, Onset
+from augcl.methods.presets import get_preset
 from augcl.methods.recipes import chosen_hardness, get_recipe
 from augcl.objectives.node_info_nce import node_info_nce
 from augcl.ops.negative_mass import LEAST_TAU
 from augcl.training.loop import Metrics
 from augcl.training.method import whole_number
 from augcl.training.node_estimator import NodeBatch, NodeEstimator
-from augcl.views.adaptive import CENTRALITIES, drop_probability, importance
-from augcl.views.nodes import NodeView, NodeViews, draw
+from augcl.views.adaptive import CENTRALITIES
+from augcl.views.two_views import TwoViews
 
 
 class GRACE(NodeEstimator):
@@ -150,9 +149,8 @@ class GRACE(NodeEstimator):
         self.device = device
         self.progress = progress
 
-    def _setting(self, name: str) -> Any:
-        given = getattr(self, name)
-        return get_preset(self.preset).get(name) if given is None else given
+    def _left_open(self) -> dict[str, Any]:
+        return get_preset(self.preset)
 
     def _start(self) -> None:
         super()._start()
@@ -174,15 +172,14 @@ class GRACE(NodeEstimator):
             raise InputError(f"weight_decay is {self.weight_decay!r}: it must be 0 or more")
         epochs = self._setting("epochs")
         self.hardness_ = chosen_hardness(self.hardness, recipe)
-        self._onset = first_epoch(
-            self.hardness_, warmup=self.warmup, epochs=epochs, usual=min(400, epochs // 2)
+        self._onset = Onset(
+            self.hardness_, epochs=epochs, usual=min(400, epochs // 2), warmup=self.warmup
         )
         tau, least = self._setting("tau"), LEAST_TAU * max(self.hardness_.powers)
         if not least <= tau < math.inf:
             raise InputError(
                 f"tau is {tau!r}: the temperature must be {least:g} or more here, and finite"
             )
-        self._hardened = False
         self.weights_: PairWeights | None = None
         self._anchors: Tensor | None = None
         self._weight_facts: Metrics = {}
@@ -196,47 +193,33 @@ class GRACE(NodeEstimator):
                 activation=self._setting("activation"),
                 generator=generator,
             )
-        if isinstance(encoder, GCN):
-            width = encoder.out_features
-        else:
-            width = output_width(encoder, features)
-        projection = self._setting("projection")
-        head = nn.Sequential(
-            glorot_linear(width, projection, generator),
-            nn.ELU(),
-            glorot_linear(projection, width, generator),
+        head = projector(
+            output_width(encoder, features),
+            generator,
+            hidden=self._setting("projection"),
+            activation=nn.ELU,
         )
         return NodeNetwork(encoder, head)
 
     def _batches(self, data: Any, generator: torch.Generator) -> list[NodeBatch]:
-        batches = super()._batches(data, generator)
-        self._drop = self._drop_probabilities(batches[0].views)
-        return batches
+        (batch,) = super()._batches(data, generator)
+        self._views = TwoViews(
+            batch.views,
+            edge_drop=self._setting("edge_drop"),
+            feature_drop=self._setting("feature_drop"),
+            centrality=self._setting("centrality"),
+            recipe=self.recipe,
+        )
+        return [batch]
 
-    def _drop_probabilities(self, views: NodeViews) -> list[tuple[Tensor, Tensor]]:
-        """For each of the two views: of each edge (E,) and of each feature column (F,)."""
-        rates = zip(self._setting("edge_drop"), self._setting("feature_drop"), strict=True)
-        centrality = self._setting("centrality")
-        if centrality is None:
-            alike = torch.ones(views.edge_index.shape[1]), torch.ones(self.n_features_in_)
-            edges, columns = (part.to(views.edge_index.device) for part in alike)
-            return [(edges * of_edges, columns * of_columns) for of_edges, of_columns in rates]
-        matter = importance(views, centrality, recipe=self.recipe)
-        return [
-            (
-                drop_probability(matter.edges, of_edges, recipe=self.recipe),
-                drop_probability(matter.columns, of_columns, recipe=self.recipe),
-            )
-            for of_edges, of_columns in rates
-        ]
-
-    def _two_views(self, views: NodeViews, generator: torch.Generator) -> Iterator[NodeView]:
-        for of_edges, of_columns in self._drop:
-            yield views.view(edges=draw(of_edges, generator), columns=draw(of_columns, generator))
+    def _pair(self, generator: torch.Generator) -> tuple[Tensor, Tensor]:
+        """(N, D) projections of the nodes in two new views."""
+        anchors, candidates = (self.network_(view) for view in self._views.draw(generator))
+        return anchors, candidates
 
     def _loss(self, batch: NodeBatch, generator: torch.Generator) -> Tensor:
-        anchors, candidates = (self.network_(v) for v in self._two_views(batch.views, generator))
-        if self._hardened:
+        anchors, candidates = self._pair(generator)
+        if self._onset.weighs:
             self.hardness_.begin_batch(batch.labels, generator)
         columns = None
         if self.candidates is not None and self.candidates < len(batch):
@@ -246,7 +229,7 @@ class GRACE(NodeEstimator):
             anchors,
             candidates,
             tau=self._setting("tau"),
-            hardness=self.hardness_ if self._hardened else None,
+            hardness=self.hardness_ if self._onset.weighs else None,
             weights=self.weights_,
             columns=columns,
         )
@@ -254,31 +237,25 @@ class GRACE(NodeEstimator):
     def _before_epoch(
         self, epoch: int, batches: list[NodeBatch], generator: torch.Generator
     ) -> Metrics:
-        since = epoch - self._onset
-        self._hardened = since >= 0 and not isinstance(self.hardness_, Uniform)
-        if not self._hardened:
-            return {}
         (batch,) = batches
-        refit = fit_due(self.hardness_, since)
-        if refit:
-            blocks = EmbeddedNodes(self, batch, generator)
-            self.hardness_.fit(blocks, generator=generator)
-        if self.hardness_.weighs:
+        blocks = EmbeddedNodes(self._pair, self.sample, generator)
+        found = self._onset.before_epoch(epoch, blocks, generator)
+        if self._onset.weighs and self.hardness_.weighs:
+            since = epoch - self._onset.epoch
             live = self.weights == "live" and since % self.weights_every == 0
-            self._weigh(batch, anew=refit or live)
-        found = self.hardness_.diagnose() if refit else {}
-        return {"hardness": found} if found else {}
+            if live or self._onset.fits_in(epoch):
+                with torch.no_grad():
+                    self._anchors = self.network_(batch.views.clean)
+                self._weigh(batch)
+            elif self.weights_ is None:  # after a resume
+                self._weigh(batch)
+        return found
 
-    def _weigh(self, batch: NodeBatch, *, anew: bool) -> None:
-        """Compute the weights of all pairs, if `anew` from today's embeddings."""
-        if anew:
-            with torch.no_grad():
-                self._anchors = self.network_(batch.views.clean).detach()
-        if anew or self.weights_ is None:  # after a resume they are computed again
-            assert self._anchors is not None
-            anchors = self._anchors.to(batch.graph.x.device)  # loaded ones lie on the CPU
-            self.weights_ = PairWeights.of(self.hardness_, anchors, labels=batch.labels)
-            self._weight_facts = self.weights_.describe(batch.labels)
+    def _weigh(self, batch: NodeBatch) -> None:
+        assert self._anchors is not None
+        anchors = self._anchors.to(batch.graph.x.device)  # loaded ones lie on the CPU
+        self.weights_ = PairWeights.of(self.hardness_, anchors, labels=batch.labels)
+        self._weight_facts = self.weights_.describe(batch.labels)
 
     def _after_epoch(self) -> Metrics:
         return self._weight_facts
@@ -291,20 +268,3 @@ class GRACE(NodeEstimator):
         tensors = dict(tensors)
         self._anchors = tensors.pop("anchors", None)
         self.hardness_.load_state(tensors)
-
-
-class EmbeddedNodes:
-    """Projections of both views in random blocks of nodes, anew at every pass."""
-
-    def __init__(self, method: GRACE, batch: NodeBatch, generator: torch.Generator) -> None:
-        self.method = method
-        self.batch = batch
-        self.generator = generator
-
-    @torch.no_grad()
-    def __iter__(self) -> Iterator[tuple[Tensor, Tensor]]:
-        views = self.method._two_views(self.batch.views, self.generator)
-        anchors, candidates = (self.method.network_(view) for view in views)
-        order = torch.randperm(len(self.batch), generator=self.generator)
-        blocks = [block.to(anchors.device) for block in order.split(self.method.sample)]
-        return iter([(anchors[b], candidates[b]) for b in blocks if len(b) > 1])

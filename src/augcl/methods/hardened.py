@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import copy
-import math
 from abc import abstractmethod
 
 import torch
 from torch import Tensor, nn
 
 from augcl.data.graph import GraphSet
-from augcl.encoders import GIN, ContrastiveNetwork, inputs, output_width, projector
-from augcl.errors import InputError, one_of
-from augcl.hardness import Hardness, Uniform
-from augcl.hardness.monitor import Monitor
-from augcl.methods.onset import EmbeddedBatches, first_epoch, fit_due
+from augcl.encoders import ContrastiveNetwork, inputs, output_width, own_or_gin, projector
+from augcl.errors import one_of
+from augcl.hardness import Hardness
+from augcl.methods.hardened_loss import HardenedLoss
+from augcl.methods.onset import EmbeddedBatches, Onset
 from augcl.methods.recipes import chosen_hardness, get_recipe
-from augcl.objectives import info_nce
 from augcl.training.estimator import GraphEstimator
 from augcl.training.loop import Metrics
 from augcl.training.statistics import batch_statistics, running_statistics
@@ -53,23 +50,25 @@ class HardenedContrast(GraphEstimator):
         super()._start()
         recipe = get_recipe(self.recipe)
         one_of(self.pooling, ("sum", "mean"), "pooling")
-        if not 0 < self.tau < math.inf:
-            raise InputError(f"tau is {self.tau!r}: the temperature must be above 0 and finite")
         self._statistics = batch_statistics if recipe.statistics == "batch" else running_statistics
         self.hardness_ = chosen_hardness(self.hardness, recipe)
-        self._onset = first_epoch(
+        self._onset = Onset(
             self.hardness_,
-            warmup=self.warmup,
             epochs=self.epochs,
             usual=int(self.epochs * recipe.warmup_share),
+            warmup=self.warmup,
         )
-        self._monitor = Monitor(self.hardness_)
-        self._hardened = False
+        self._contrast = HardenedLoss(
+            self._onset,
+            tau=self.tau,
+            positive_in_denominator=self.positive_in_denominator,
+            symmetric=self.symmetric,
+        )
 
     def _build(self, features: int, generator: torch.Generator) -> ContrastiveNetwork:
-        encoder = copy.deepcopy(self.encoder)
-        if encoder is None:
-            encoder = GIN(features, width=self.width, layers=self.layers, generator=generator)
+        encoder = own_or_gin(
+            self.encoder, features, width=self.width, layers=self.layers, generator=generator
+        )
         head = self._head(output_width(encoder, features), generator)
         return ContrastiveNetwork(encoder, head, pooling=self.pooling)
 
@@ -81,44 +80,17 @@ class HardenedContrast(GraphEstimator):
         return projections
 
     def _loss(self, batch: GraphSet, generator: torch.Generator) -> Tensor:
-        return self._contrast(batch, *self._pair(batch, generator), generator)
-
-    def _contrast(
-        self,
-        batch: GraphSet,
-        anchors: Tensor,
-        candidates: Tensor,
-        generator: torch.Generator,
-        *,
-        watched: bool = True,
-    ) -> Tensor:
-        """The loss of a pair of projections; if `watched`, its weights count in the metrics."""
-        hardness = self._monitor if watched else self.hardness_
-        if self._hardened:
-            hardness.begin_batch(batch.y, generator)
-        return info_nce(
-            anchors,
-            candidates,
-            tau=self.tau,
-            hardness=hardness if self._hardened else None,
-            positive_in_denominator=self.positive_in_denominator,
-            symmetric=self.symmetric,
-        )
+        return self._contrast(*self._pair(batch, generator), batch.y, generator)
 
     def _before_epoch(
         self, epoch: int, batches: list[GraphSet], generator: torch.Generator
     ) -> Metrics:
-        since = epoch - self._onset
-        self._hardened = since >= 0 and not isinstance(self.hardness_, Uniform)
-        if not (self._hardened and fit_due(self.hardness_, since)):
-            return {}
+        pairs = EmbeddedBatches(self._pair, batches, generator)
         with self._statistics(self.network_):
-            self.hardness_.fit(EmbeddedBatches(self._pair, batches, generator), generator=generator)
-        found = self.hardness_.diagnose()
-        return {"hardness": found} if found else {}
+            return self._onset.before_epoch(epoch, pairs, generator)
 
     def _after_epoch(self) -> Metrics:
-        return self._monitor.read()
+        return self._contrast.monitor.read()
 
     def _learned(self) -> dict[str, Tensor]:
         return self.hardness_.state()

@@ -3,34 +3,29 @@
 from __future__ import annotations
 
 import math
-import warnings
 from contextlib import AbstractContextManager
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import softmax
 
 from augcl.data.node_graph import NodeGraph
 from augcl.encoders.attribute_structure import AttributeStructureNetwork
 from augcl.errors import InputError, one_of
-from augcl.methods.hsan_presets import get_preset
+from augcl.methods import presets
+from augcl.methods.confident_clusters import clustered, sure_nodes
 from augcl.methods.recipes import get_recipe
-from augcl.ops.gcn import propagate
 from augcl.ops.hard_pairs import LEVELS, hard_pair_contrast, reweigh
 from augcl.training.loop import Metrics
 from augcl.training.method import whole_number
 from augcl.training.node_estimator import NodeBatch, NodeEstimator
 from augcl.training.summing_adam import SummingAdam
 from augcl.training.threads import threads_for
-from augcl.views.nodes import NodeView, NodeViews
+from augcl.views.nodes import NodeViews
+from augcl.views.smoothed_features import SmoothedFeatures
 
 EVERY = 10
 """Epochs from one clustering to the next."""
-
-STARTS = 20
-"""Random starts of k-means."""
 
 
 class HSAN(NodeEstimator):
@@ -73,12 +68,8 @@ class HSAN(NodeEstimator):
     lr : float, optional
     normalize_features : bool
         Divide every row of the features by its sum (where above 1); as published not.
-    random_state : int or None
-        Seed of every draw.
-    device : str
-        "cpu", "cuda", "cuda:1", "auto".
-    progress : bool
-        Show a progress bar when the error stream is a terminal.
+    random_state, device, progress :
+        See `DGI`.
 
     Attributes
     ----------
@@ -133,9 +124,8 @@ class HSAN(NodeEstimator):
         self.device = device
         self.progress = progress
 
-    def _setting(self, name: str) -> Any:
-        given = getattr(self, name)
-        return get_preset(self.preset).get(name) if given is None else given
+    def _left_open(self) -> dict[str, Any]:
+        return presets.get_preset(self.preset, presets.HSAN)
 
     def _start(self) -> None:
         super()._start()
@@ -150,7 +140,7 @@ class HSAN(NodeEstimator):
             raise InputError(f"beta is {beta!r}: it must be above 0 and finite")
         self.weights_: Tensor | None = None
         self._nodes: int | None = None
-        self._axes: dict[str, Tensor] = {}
+        self._smooth = SmoothedFeatures(self._setting("filter_steps"))
 
     def _read(self, X: Any) -> NodeGraph:
         graph = super()._read(X)
@@ -181,20 +171,9 @@ class HSAN(NodeEstimator):
         (batch,) = super()._batches(data, generator)
         inputs = self._inputs(data.num_features)
         if inputs < data.num_features:
-            self._axes = principal_axes(batch.views.clean, inputs)
-        self._x = self._smoothed(batch.views.clean)
+            self._smooth.fit(batch.views.clean, inputs)
+        self._x = self._smooth(batch.views.clean)
         return [batch]
-
-    def _smoothed(self, view: NodeView) -> Tensor:
-        """(N, inputs) features, mixed with those of the neighbours again and again."""
-        if self._axes:
-            axes = self._axes["axes"].to(view.edge_index.device)
-            x = view.times(axes) - self._axes["mean"].to(axes.device) @ axes
-        else:
-            x = view.x()
-        for _ in range(self._setting("filter_steps")):
-            x = propagate(x, view.edges)
-        return x
 
     def _threads(self, data: NodeGraph, batches: list[NodeBatch]) -> AbstractContextManager[None]:
         return threads_for(data.num_nodes**2 / 100)  # all pairs of wide embeddings
@@ -218,54 +197,26 @@ class HSAN(NodeEstimator):
             self.weights_ = torch.full(size, LEVELS, dtype=torch.uint8, device=z.device)
         first, second = z.chunk(2)
         labels, doubt = clustered((first + second) / 2, self._setting("clusters"), generator)
-        sure = torch.zeros(len(doubt), dtype=torch.bool, device=z.device)
-        sure[doubt.argsort()[: round(self._setting("confident") * len(doubt))]] = True
+        sure = sure_nodes(doubt, self._setting("confident"))
         a, beta = self.network_.share, self._setting("beta")
         reweigh(self.weights_, z, e, a, labels=labels, sure=sure, beta=beta)
 
     def _embed(self, data: NodeGraph, device: torch.device) -> Tensor:
         view = NodeViews(data.to(device)).clean
-        embeddings: Tensor = self.network_.embed(self._smoothed(view))
+        embeddings: Tensor = self.network_.embed(self._smooth(view))
         return embeddings
 
     def _learned(self) -> dict[str, Tensor]:
         weights = {} if self.weights_ is None else {"weights": self.weights_}
-        return {**weights, **self._axes, "nodes": torch.tensor(self._nodes)}
+        return {**weights, **self._smooth.axes, "nodes": torch.tensor(self._nodes)}
 
     def _load_learned(self, tensors: dict[str, Tensor]) -> None:
         if "weights" in tensors:
             self.weights_ = tensors["weights"].to(self._x.device)
         self._nodes = int(tensors["nodes"])
-        self._axes = {name: tensors[name] for name in ("mean", "axes") if name in tensors}
+        self._smooth.axes = {name: tensors[name] for name in ("mean", "axes") if name in tensors}
 
     def _tensors(self) -> dict[str, Tensor]:
         tensors = super()._tensors()
         tensors.pop("learned.weights", None)  # a model embeds without them, and they are large
         return tensors
-
-
-@torch.no_grad()
-def principal_axes(view: NodeView, count: int) -> dict[str, Tensor]:
-    """The mean (F,) of the features and their first principal axes (F, count)."""
-    from sklearn.decomposition import PCA  # slow to import
-
-    with np.errstate(invalid="ignore"):  # the share of constant features in no variance
-        found = PCA(count, svd_solver="covariance_eigh").fit(view.x().cpu().numpy())
-    mean, axes = torch.from_numpy(found.mean_), torch.from_numpy(found.components_)
-    return {"mean": mean.float(), "axes": axes.float().t().contiguous()}
-
-
-def clustered(z: Tensor, count: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:
-    """(N,) clusters by k-means and (N,) doubts: low where one centre is far nearer than others."""
-    from sklearn.cluster import KMeans  # slow to import
-    from sklearn.exceptions import ConvergenceWarning
-
-    seed = int(torch.randint(2**31 - 1, (1,), generator=generator))
-    count = min(count, len(z))
-    means = KMeans(count, init="random", n_init=STARTS, random_state=seed)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # fewer points than clusters are fine
-        labels = means.fit_predict(z.cpu().numpy())
-    distance = torch.from_numpy(means.transform(z.cpu().numpy())).to(z.device)
-    doubt = softmax(distance.square(), dim=1).amin(1)
-    return torch.from_numpy(labels).to(z.device), doubt

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import math
 
 import torch
@@ -10,7 +9,7 @@ from torch import Tensor, nn
 from torch.nn.functional import softplus
 
 from augcl.data.graph import GraphSet
-from augcl.encoders import GIN, ContrastiveNetwork, inputs, output_width, pool
+from augcl.encoders import ContrastiveNetwork, inputs, output_width, own_or_gin, pool
 from augcl.encoders.heads import FeedForward, discriminator
 from augcl.errors import InputError, one_of
 from augcl.objectives.jensen_shannon import jensen_shannon
@@ -33,16 +32,8 @@ class InfoGraph(GraphEstimator):
         used, 0.1 is customary.
     epochs : int
         0 gives the untrained encoder.
-    encoder : Module, optional
-        A PyG-style module, (x, edge_index) to (V, D); GIN with `layers` and `width` if None.
-    pooling : {"sum", "mean"}
-    batch_size, lr : int, float
-    random_state : int or None
-        Seed of every draw of ours; dropout in an encoder of your own follows torch's global seed.
-    device : str
-        "cpu", "cuda", "cuda:1", "auto".
-    progress : bool
-        Show a progress bar when the error stream is a terminal.
+    encoder, layers, width, pooling, batch_size, lr, random_state, device, progress :
+        See `GraphCL`.
 
     Attributes
     ----------
@@ -95,9 +86,9 @@ class InfoGraph(GraphEstimator):
             raise InputError(f"prior is {self.prior!r}: its weight must be 0 or more, and finite")
 
     def _build(self, features: int, generator: torch.Generator) -> NodeGraphNetwork:
-        encoder = copy.deepcopy(self.encoder)
-        if encoder is None:
-            encoder = GIN(features, width=self.width, layers=self.layers, generator=generator)
+        encoder = own_or_gin(
+            self.encoder, features, width=self.width, layers=self.layers, generator=generator
+        )
         width = output_width(encoder, features)
         return NodeGraphNetwork(
             encoder,

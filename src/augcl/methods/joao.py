@@ -32,16 +32,10 @@ class JOAO(HardenedContrast):
 
     Parameters
     ----------
-    hardness : Hardness or {"none", "augcl", "dcl", "hcl", "progcl"}
-        How hard each negative is. A name takes the settings of `recipe`.
     recipe : {"default", "authors", "paper"}
         Settings of a named hardness and its usual `warmup`. "authors" also measures ℓ as the
         released code does: a short batch counts as a full one, and the running averages of the
         batch norm take part.
-    epochs : int
-        All epochs, before and after the hardness sets in; 0 gives the untrained encoder.
-    warmup : int, optional
-        Epochs before the hardness sets in; if None as the hardness says.
     gamma : float
         How strongly P is held near the uniform distribution; 0.01, 0.1 and 1 were searched.
     ratio : float
@@ -53,16 +47,8 @@ class JOAO(HardenedContrast):
         Both views are augmented; by the recipe if None (False by default).
     positive_in_denominator, symmetric, tau :
         See `info_nce`; as published, the positive is left out of the denominator.
-    encoder : Module, optional
-        A PyG-style module, (x, edge_index) to (V, D); GIN with `layers` and `width` if None.
-    pooling : {"sum", "mean"}
-    batch_size, lr : int, float
-    random_state : int or None
-        Seed of every draw of ours; dropout in an encoder of your own follows torch's global seed.
-    device : str
-        "cpu", "cuda", "cuda:1", "auto".
-    progress : bool
-        Show a progress bar when the error stream is a terminal.
+    hardness, epochs, warmup, encoder, layers, width, pooling, batch_size, lr, random_state, … :
+        See `GraphCL`.
 
     Attributes
     ----------
@@ -199,7 +185,7 @@ class JOAO(HardenedContrast):
             for number, alone in enumerate(torch.eye(len(losses), dtype=losses.dtype)):
                 for batch in some:
                     pair = self._pair_under(alone, batch, generator)
-                    loss = self._contrast(batch, *pair, generator, watched=False)
+                    loss = self._contrast(*pair, batch.y, generator, watched=False)
                     losses[number] += float(loss) * len(batch)
         graphs = len(some) * self.batch_size if self._authors else sum(map(len, some))
         return losses / graphs

@@ -23,11 +23,6 @@ class JOAOv2(JOAO):
     hardness, epochs, gamma, ratio, … :
         See `JOAO`.
 
-    Attributes
-    ----------
-    probabilities_, network_, hardness_, history_ :
-        See `JOAO`.
-
     Examples
     --------
     >>> import augcl

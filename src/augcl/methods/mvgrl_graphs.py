@@ -15,7 +15,7 @@ from augcl.errors import InputError, one_of
 from augcl.methods.infograph import own_graph
 from augcl.objectives.jensen_shannon import jensen_shannon
 from augcl.ops.csr import Adjacency
-from augcl.ops.diffuse import diffuse
+from augcl.ops.diffusion import diffuse_in_steps
 from augcl.ops.gcn import propagate
 from augcl.training.estimator import GraphEstimator
 from augcl.training.method import whole_number
@@ -40,13 +40,8 @@ class MVGRLGraphs(GraphEstimator):
     layers, width : int
         Of each of the two networks; `width` is that of the embedding, too.
     pooling : {"sum", "mean"}
-    batch_size, lr : int, float
-    random_state : int or None
-        Seed of every draw.
-    device : str
-        "cpu", "cuda", "cuda:1", "auto".
-    progress : bool
-        Show a progress bar when the error stream is a terminal.
+    batch_size, lr, random_state, device, progress :
+        See `GraphCL`.
 
     Attributes
     ----------
@@ -104,7 +99,7 @@ class MVGRLGraphs(GraphEstimator):
             features,
             layers=self.layers,
             width=self.width,
-            diffusion=partial(diffuse, alpha=self.alpha, steps=self.steps),
+            diffusion=partial(diffuse_in_steps, alpha=self.alpha, steps=self.steps),
             pooling=self.pooling,
             generator=generator,
         )

@@ -9,27 +9,62 @@ from torch import Tensor
 
 from augcl.data.graph import GraphSet
 from augcl.errors import InputError
-from augcl.hardness import Hardness
+from augcl.hardness import Hardness, Uniform
+from augcl.hardness.base import Batches
+from augcl.training.loop import Metrics
 from augcl.training.method import whole_number
 
 Pair = Callable[[GraphSet, torch.Generator], tuple[Tensor, Tensor]]
 """From a batch to the projections of its anchors and of its candidates."""
 
 
-def first_epoch(hardness: Hardness, *, warmup: int | None, epochs: int, usual: int) -> int:
-    """The epoch at which the hardness sets in: `warmup` if given, else as it says itself."""
-    if warmup is None:
-        return hardness.first_epoch(epochs, usual)
-    whole_number("warmup", warmup, least=0)
-    if warmup > epochs:
-        raise InputError(f"warmup is {warmup}: it must lie between 0 and {epochs}")
-    return warmup
+class Onset:
+    """When a hardness sets in, and when it is fitted.
 
+    Parameters
+    ----------
+    hardness : Hardness
+    epochs : int
+        Of the whole training.
+    usual : int
+        Epochs before a hardness sets in that has to be fitted.
+    warmup : int, optional
+        Epochs before this one sets in; if None as it says itself.
 
-def fit_due(hardness: Hardness, since: int) -> bool:
-    """Whether it is to be fitted so many epochs after it set in."""
-    refresh = hardness.refresh
-    return since == 0 or (refresh is not None and since > 0 and since % refresh == 0)
+    Attributes
+    ----------
+    epoch : int
+        The first in which it weighs.
+    weighs : bool
+        Whether it does so in this epoch.
+    """
+
+    def __init__(
+        self, hardness: Hardness, *, epochs: int, usual: int, warmup: int | None = None
+    ) -> None:
+        self.hardness = hardness
+        self.weighs = False
+        if warmup is None:
+            self.epoch = hardness.first_epoch(epochs, usual)
+            return
+        whole_number("warmup", warmup, least=0)
+        if warmup > epochs:
+            raise InputError(f"warmup is {warmup}: it must lie between 0 and {epochs}")
+        self.epoch = warmup
+
+    def fits_in(self, epoch: int) -> bool:
+        """Whether the hardness is fitted before that epoch."""
+        since, refresh = epoch - self.epoch, self.hardness.refresh
+        return since == 0 or (refresh is not None and since > 0 and since % refresh == 0)
+
+    def before_epoch(self, epoch: int, pairs: Batches, generator: torch.Generator) -> Metrics:
+        """Fit the hardness if it is due; what it tells of itself."""
+        self.weighs = epoch >= self.epoch and not isinstance(self.hardness, Uniform)
+        if not (self.weighs and self.fits_in(epoch)):
+            return {}
+        self.hardness.fit(pairs, generator=generator)
+        found = self.hardness.diagnose()
+        return {"hardness": found} if found else {}
 
 
 class EmbeddedBatches:
@@ -42,3 +77,26 @@ class EmbeddedBatches:
 
     def __iter__(self) -> Iterator[tuple[Tensor, Tensor]]:
         return (self.pair(batch, self.generator) for batch in self.batches if len(batch) > 1)
+
+
+class EmbeddedNodes:
+    """Projections of both views of one graph in random blocks of `size` nodes, anew at every pass.
+
+    `pair` draws the views and gives the projections (N, D) of anchors and candidates.
+    """
+
+    def __init__(
+        self,
+        pair: Callable[[torch.Generator], tuple[Tensor, Tensor]],
+        size: int,
+        generator: torch.Generator,
+    ) -> None:
+        self.pair = torch.no_grad()(pair)
+        self.size = size
+        self.generator = generator
+
+    def __iter__(self) -> Iterator[tuple[Tensor, Tensor]]:
+        anchors, candidates = self.pair(self.generator)
+        order = torch.randperm(len(anchors), generator=self.generator)
+        blocks = [block.to(anchors.device) for block in order.split(self.size)]
+        return ((anchors[b], candidates[b]) for b in blocks if len(b) > 1)

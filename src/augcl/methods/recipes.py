@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import tomllib
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from typing import Any
 
 from sklearn.base import clone
 
 from augcl.errors import one_of
+from augcl.files import packaged_toml
 from augcl.hardness import Hardness, named_hardness
 
 
@@ -28,8 +27,8 @@ class Recipe:
 @cache
 def recipes() -> dict[str, Recipe]:
     """All recipes by name."""
-    text = files("augcl.methods").joinpath("recipes.toml").read_text(encoding="utf-8")
-    return {name: Recipe(**values) for name, values in tomllib.loads(text).items()}
+    found = packaged_toml("augcl.methods", "recipes.toml")
+    return {name: Recipe(**values) for name, values in found.items()}
 
 
 def get_recipe(name: str) -> Recipe:

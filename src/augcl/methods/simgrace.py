@@ -24,28 +24,14 @@ class SimGRACE(HardenedContrast):
 
     Parameters
     ----------
-    hardness : Hardness or {"none", "augcl", "dcl", "hcl", "progcl"}
-        How hard each negative is. A name takes the settings of `recipe`.
     recipe : {"default", "authors", "paper"}
         Settings of a named hardness, and its usual `warmup`.
-    epochs : int
-        All epochs, before and after the hardness sets in; 0 gives the untrained encoder.
-    warmup : int, optional
-        Epochs before the hardness sets in; if None as the hardness says.
     eta : float
         How far the weights are moved; 0.1, 1, 10 and 100 were searched.
     positive_in_denominator, symmetric, tau :
         See `info_nce`; as published, the positive is left out of the denominator.
-    encoder : Module, optional
-        A PyG-style module, (x, edge_index) to (V, D); GIN with `layers` and `width` if None.
-    pooling : {"sum", "mean"}
-    batch_size, lr : int, float
-    random_state : int or None
-        Seed of every draw of ours; dropout in an encoder of your own follows torch's global seed.
-    device : str
-        "cpu", "cuda", "cuda:1", "auto".
-    progress : bool
-        Show a progress bar when the error stream is a terminal.
+    hardness, epochs, warmup, encoder, layers, width, pooling, batch_size, lr, random_state, … :
+        See `GraphCL`.
 
     Attributes
     ----------

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy
@@ -13,8 +11,8 @@ from augcl.encoders.classifier import EdgeFactors, GraphClassifier
 from augcl.encoders.structure2vec import Structure2Vec
 from augcl.errors import InputError
 from augcl.hardness import Hardness, Uniform
-from augcl.methods.onset import first_epoch
-from augcl.methods.pretraining import Pretraining
+from augcl.methods.hardened_loss import HardenedLoss
+from augcl.methods.onset import EmbeddedBatches, Onset
 from augcl.methods.recipes import chosen_hardness, get_recipe
 from augcl.training.checkpoint import Snapshot, prefixed
 from augcl.training.classifier import GraphClassifierEstimator
@@ -129,23 +127,16 @@ class Structure2VecClassifier(GraphClassifierEstimator):
         super()._start()
         for name in ("depth", "width", "hidden"):
             whole_number(name, getattr(self, name), least=1)
-        if not 0 < self.tau < math.inf:
-            raise InputError(f"tau is {self.tau!r}: the temperature must be above 0 and finite")
         whole_number("pretrain_epochs", self._contrasted, least=0)
         if self._contrasted > self.epochs:
             raise InputError(f"pretrain_epochs is {self._contrasted}, more than all {self.epochs}")
         recipe = get_recipe(self.recipe)
         self.hardness_ = chosen_hardness(self.hardness, recipe)
         self._view = VictimDrop(form=self.view or ("authors" if self._authors else "intended"))
-        self._pretraining = Pretraining(
-            self.hardness_,
-            onset=first_epoch(
-                self.hardness_,
-                warmup=None,
-                epochs=self._contrasted,
-                usual=self._contrasted // 2,
-            ),
-            pair=self._pair,
+        contrasted = self._contrasted
+        self._onset = Onset(self.hardness_, epochs=contrasted, usual=contrasted // 2)
+        self._contrast = HardenedLoss(
+            self._onset,
             tau=self.tau,
             positive_in_denominator=not (self._authors and isinstance(self.hardness_, Uniform)),
         )
@@ -168,16 +159,17 @@ class Structure2VecClassifier(GraphClassifierEstimator):
         self._contrasting = epoch < self._contrasted
         if not self._contrasting:
             return {"phase": "supervised"}
-        return {"phase": "contrastive", **self._pretraining.before_epoch(epoch, batches, generator)}
+        pairs = EmbeddedBatches(self._pair, batches, generator)
+        return {"phase": "contrastive", **self._onset.before_epoch(epoch, pairs, generator)}
 
     def _loss(self, batch: GraphSet, generator: torch.Generator) -> Tensor:
         if self._contrasting:
-            return self._pretraining.loss(batch, generator)
+            return self._contrast(*self._pair(batch, generator), batch.y, generator)
         assert batch.y is not None
         return cross_entropy(self.network_(batch), batch.y)
 
     def _after_epoch(self) -> Metrics:
-        return {**self._pretraining.monitor.read(), **super()._after_epoch()}
+        return {**self._contrast.monitor.read(), **super()._after_epoch()}
 
     @property
     def _competes(self) -> bool:

@@ -61,11 +61,13 @@ def node_info_nce(
     count = 2 * (nodes - 1)
     log_mass = hardness.log_mass(torch.stack(log_sums), positive, count=count, tau=tau)
     if hardness.mixed and weights is not None:
-        most = nodes - 1 if columns is None else len(columns) - 1
-        order = hardness.permutation(min(hardness.mixed, most)).to(u.device)
+        hardest = drawn = min(hardness.mixed, nodes - 1)
+        if columns is not None:  # as many of the hardest as can be expected among those drawn
+            drawn = max(1, round(hardest * (len(columns) - 1) / (nodes - 1)))
+        order = hardness.permutation(drawn).to(u.device)
         ways = ((u, v), (v, u))
         mixed = [mixed_node_log_mass(a, b, tau, weights, order, columns) for a, b in ways]
-        log_mass = torch.logaddexp(log_mass, torch.cat(mixed))
+        log_mass = torch.logaddexp(log_mass, torch.cat(mixed) + math.log(hardest / drawn))
     if positive_in_denominator:
         log_mass = torch.logaddexp(positive, log_mass)
     return (log_mass - positive).mean()

@@ -30,19 +30,6 @@ def component_of_node(edge_index: Tensor, num_nodes: int) -> Tensor:
     return torch.from_numpy(component.astype(np.int64)).to(edge_index.device)
 
 
-def component_counts(edge_index: Tensor, node_ptr: Tensor) -> Tensor:
-    """(G,) the number of connected components of each graph; edges stay within their graph.
-
-    >>> component_counts(torch.tensor([[0, 1], [1, 0]]), torch.tensor([0, 3, 4])).tolist()
-    [2, 1]
-    """
-    component = component_of_node(edge_index, int(node_ptr[-1]))
-    graph = torch.repeat_interleave(node_ptr.diff())
-    count = int(component.max()) + 1 if len(component) else 0
-    graph_of_component = graph.new_empty(count).scatter_(0, component, graph)
-    return torch.bincount(graph_of_component, minlength=len(node_ptr) - 1)
-
-
 def bridges(edges: Tensor, num_nodes: int) -> Tensor:
     """(P,) whether the graph falls apart without that edge; `edges` (2, P) stand once each.
 

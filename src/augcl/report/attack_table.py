@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict, dataclass, replace
 from itertools import product
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 from augcl.evaluation.statistics import wilson_interval
 from augcl.experiments.attack_cells import DEPTHS, VICTIMS, AttackCell
 from augcl.experiments.attacks import AttackSpec
-from augcl.experiments.cells import finished_seeds
+from augcl.experiments.cells import records
 from augcl.experiments.published import attack_accuracy
 from augcl.report.findings import Findings
 from augcl.report.grid import Grid
@@ -87,15 +88,15 @@ def _found(request: Request, depth: int) -> dict[str, dict[str, Share]]:
     found = {}
     for victim in request.rows:
         cell = AttackCell(_spec(request, depth, victim), 0)
-        seeds = range(request.seeds) if request.seeds else finished_seeds(cell.path(request.out))
-        records = [r for s in seeds if (r := cell.with_seed(s).read(request.out)) is not None]
-        if records:
-            found[victim] = {row: _share(row, records) for row in ROWS}
+        every = records(cell.path(request.out))
+        wanted = [r for seed, r in every.items() if seed < (request.seeds or math.inf)]
+        if wanted:
+            found[victim] = {row: _share(row, wanted) for row in ROWS}
     return found
 
 
-def _share(row: str, records: list[dict[str, Any]]) -> Share:
-    every = [r["clean"] if row == "clean" else r["attacks"][row] for r in records]
+def _share(row: str, found: list[dict[str, Any]]) -> Share:
+    every = [r["clean"] if row == "clean" else r["attacks"][row] for r in found]
     right = sum(one["right"] for one in every) / len(every)
     return Share(right, every[0]["graphs"], len(every))
 

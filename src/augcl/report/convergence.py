@@ -28,7 +28,7 @@ def convergence(request: Request, table: Table) -> Findings:
             cell = request.cell(table, dataset, row)
             losses = [
                 record["losses"]
-                for seed, record in records(cell, request.out).items()
+                for seed, record in records(cell.path(request.out)).items()
                 if record.get("losses") and (request.seeds is None or seed < request.seeds)
             ]
             if losses:

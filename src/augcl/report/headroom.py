@@ -44,8 +44,9 @@ def headroom_map(request: Request) -> Findings:
             rows = _measured(request, dataset, name)
             if BASE not in rows or "oracle" not in rows:
                 continue
-            gains = _gains(rows)
-            lines.append((f"{dataset}, {name}", str(rows[BASE]), *_texts(request, gains)))
+            gains = {row: found.minus(rows[BASE]) for row, found in rows.items() if row != BASE}
+            texts = (_text(gains.get(row)) for row in ("oracle", *request.rows))
+            lines.append((f"{dataset}, {name}", str(rows[BASE]), *texts))
             points = {
                 f"{row} − base": (100 * g.mean, 100 * g.low, 100 * g.high)
                 for row, g in gains.items()
@@ -83,16 +84,9 @@ def _measured(request: Request, dataset: str, setting: str) -> dict[str, Measure
     return found
 
 
-def _gains(rows: Mapping[str, Measured]) -> dict[str, PairedDifference | None]:
-    return {row: found.minus(rows[BASE]) for row, found in rows.items() if row != BASE}
-
-
-def _texts(request: Request, gains: Mapping[str, PairedDifference | None]) -> list[str]:
-    every = (gains.get(row) for row in ("oracle", *request.rows))
-    return ["" if gain is None else _text(gain) for gain in every]
-
-
-def _text(gain: PairedDifference) -> str:
+def _text(gain: PairedDifference | None) -> str:
+    if gain is None:
+        return ""
     return f"{100 * gain.mean:+.2f} [{100 * gain.low:+.2f}, {100 * gain.high:+.2f}]"
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,7 @@ from scipy.linalg import eigh
 
 from augcl.experiments.embedding_file import read_embeddings
 from augcl.experiments.seeds import accuracy_text, read_result
-from augcl.files import write_text
+from augcl.files import packaged_text, write_text
 
 Metrics = list[dict[str, Any]]
 
@@ -36,7 +35,7 @@ def write_report(run: Path) -> Path:
     result = read_result(run)
     lines = (run / "metrics.jsonl").read_text(encoding="utf-8").splitlines()
     metrics = [json.loads(line) for line in lines]
-    template = files("augcl.report").joinpath("template.html").read_text(encoding="utf-8")
+    template = packaged_text("augcl.report", "template.html")
     page = Environment(autoescape=True).from_string(template)
     accuracy = result["accuracy"]
     text = page.render(

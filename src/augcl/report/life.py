@@ -72,6 +72,6 @@ def _alive_runs(folder: Path) -> Grid:
 
 
 def _count(folder: Path, dataset: str, row: str) -> str:
-    found = [r["weights"] for r in records(TABLE.cell(dataset, row), folder).values()]
+    found = [r["weights"] for r in records(TABLE.cell(dataset, row).path(folder)).values()]
     alive = [weights for weights in found if weights and weights["fit_alive"]]
     return f"{len(alive)} of {len(found)}" if found else ""

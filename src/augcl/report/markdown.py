@@ -30,12 +30,3 @@ def escape(text: str) -> str:
     P(a\\|b) of GraphCL_AUGCL\\*
     """
     return MARKUP.sub(r"\\\g<0>", " ".join(text.split()))
-
-
-def percent(mean: float, std: float | None = None) -> str:
-    """A fraction as percent: 87.98 ± 1.16.
-
-    >>> percent(0.87984, 0.0116)
-    '87.98 ± 1.16'
-    """
-    return f"{100 * mean:.2f}" + ("" if std is None else f" ± {100 * std:.2f}")

@@ -154,12 +154,7 @@ class GraphClassifierEstimator(ClassifierMixin, GraphEstimator):  # type: ignore
     def logits(self, graphs: Any) -> Tensor:
         """(n, C) scores of the classes, without gradient."""
         check_is_fitted(self, "history_")
-        data = self._read(graphs)
-        if data.num_features != self.n_features_in_:
-            raise InputError(
-                f"{data.name} has {data.num_features} node features, the model was trained "
-                f"on {self.n_features_in_}: give graphs with the same node features"
-            )
+        data = self._read_as_fitted(graphs)
         device = next(self.network_.parameters()).device
         with torch.no_grad():
             if len(data) <= AT_ONCE:

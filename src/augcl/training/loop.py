@@ -55,6 +55,16 @@ class Run:
     load_learned: Callable[[dict[str, Tensor]], None] = lambda state: None
     history: list[Metrics] = field(default_factory=list)
     best: dict[str, Tensor] = field(default_factory=dict)
+    lowest_loss: float = math.inf
+    since_best: int = 0
+    """Epochs done since the first one with the lowest loss."""
+
+    def add(self, metrics: Metrics) -> None:
+        """An epoch is done."""
+        self.history.append(metrics)
+        self.since_best += 1
+        if metrics["loss"] < self.lowest_loss:
+            self.lowest_loss, self.since_best = metrics["loss"], 0
 
     def snapshot(self, settings: dict[str, Any]) -> Snapshot:
         tensors = {
@@ -71,17 +81,14 @@ class Run:
         load_optimizer(self.optimizer, snapshot.part("optimizer"))
         self.load_learned(snapshot.part("learned"))
         self.generator.set_state(snapshot.tensors["generator"])
-        self.history = list(snapshot.facts["history"])
+        self.history, self.lowest_loss, self.since_best = [], math.inf, 0
+        for metrics in snapshot.facts["history"]:
+            self.add(metrics)
         self.best = snapshot.part("best")
 
     def weights(self) -> dict[str, Tensor]:
         """A copy of the network's weights."""
         return {name: value.detach().clone() for name, value in self.network.state_dict().items()}
-
-    def since_best(self) -> int:
-        """Epochs done since the one with the lowest loss."""
-        losses = [metrics["loss"] for metrics in self.history]
-        return len(losses) - 1 - losses.index(min(losses)) if losses else 0
 
 
 def train(
@@ -115,7 +122,7 @@ def train(
         _prepare_folder(run, folder, settings, resume)
     with progress_bar(title, epochs, show=progress) as report:
         for epoch in range(len(run.history), epochs):
-            if patience is not None and run.since_best() >= patience:
+            if patience is not None and run.since_best >= patience:
                 break
             started = time.perf_counter()
             metrics = {"epoch": epoch + 1, **before_epoch(epoch)}
@@ -135,14 +142,14 @@ def train(
                     "lower the learning rate (lr)"
                 )
             metrics.update(after_epoch(), seconds=time.perf_counter() - started)
-            run.history.append(metrics)
-            waited = run.since_best() if patience is not None else None
-            run.best = weights if waited == 0 else run.best
+            run.add(metrics)
+            if patience is not None and run.since_best == 0:
+                run.best = weights
             report(epoch + 1, f"loss {metrics['loss']:.4f}")
             if folder is not None:
                 append_line(folder / "metrics.jsonl", json.dumps(metrics))
                 now = time.monotonic()
-                last = epoch + 1 == epochs or (patience is not None and waited == patience)
+                last = epoch + 1 == epochs or run.since_best == patience
                 if now - last_written < checkpoint_seconds and not last:
                     continue
                 last_written = now

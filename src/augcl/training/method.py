@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -59,9 +60,14 @@ class Method(TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
     def _embedded(self, data: Any) -> Tensor:
         """(n, d) embeddings by what was learned."""
 
+    def _left_open(self) -> Mapping[str, Any]:
+        """What hyper-parameters stand for that are None."""
+        return {}
+
     def _setting(self, name: str) -> Any:
-        """The value of a hyper-parameter; a method may fill in what is None."""
-        return getattr(self, name)
+        """The value of a hyper-parameter."""
+        given = getattr(self, name)
+        return self._left_open().get(name) if given is None else given
 
     def _start(self) -> None:
         """Check hyper-parameters and reset what an earlier fit left."""
@@ -75,25 +81,25 @@ class Method(TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
 
     def _generator(self) -> torch.Generator:
         """The source of every random draw of a fit."""
-        generator = torch.Generator()
-        if self.random_state is None:
-            generator.seed()
-        else:
-            generator.manual_seed(int(self.random_state))
-        return generator
+        return seeded_generator(self.random_state)
 
     def transform(self, X: Any) -> NDArray[np.float32]:
         """(n, d) float32 embeddings of graphs or nodes, seen in training or not."""
         check_is_fitted(self, "history_")
+        data = self._read_as_fitted(X)
+        with torch.no_grad():
+            embeddings: NDArray[np.float32] = self._embedded(data).cpu().float().numpy()
+        return embeddings
+
+    def _read_as_fitted(self, X: Any) -> Any:
+        """The data, if it has the features of the fit."""
         data = self._read(X)
         if data.num_features != self.n_features_in_:
             raise InputError(
                 f"{data.name} has {data.num_features} node features, the model was trained "
                 f"on {self.n_features_in_}: give graphs with the same node features"
             )
-        with torch.no_grad():
-            embeddings: NDArray[np.float32] = self._embedded(data).cpu().float().numpy()
-        return embeddings
+        return data
 
     def save(self, path: str | Path) -> None:
         """Write the model to a folder: tensors and settings, and a JSON copy for people to read."""
@@ -156,6 +162,16 @@ class PlainMethod(Method):
             write_text(Path(folder) / "metrics.jsonl", "")
         self.history_: list[dict[str, Any]] = []
         return self
+
+
+def seeded_generator(random_state: int | None) -> torch.Generator:
+    """The source of random draws; None is a new seed every time."""
+    generator = torch.Generator()
+    if random_state is None:
+        generator.seed()
+    else:
+        generator.manual_seed(int(random_state))
+    return generator
 
 
 def whole_number(name: str, value: Any, *, least: int) -> None:

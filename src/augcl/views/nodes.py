@@ -62,6 +62,7 @@ class NodeViews:
             SparseMatrix.from_csr(graph.x) if graph.x.layout == torch.sparse_csr else graph.x
         )
         self.nodes = graph.num_nodes
+        self.num_features = graph.num_features
         self.edge_index = graph.edge_index
         source, target = graph.edge_index
         # Both directions of every edge are there: entry k of this order is the reverse of entry k.

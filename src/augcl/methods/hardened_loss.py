@@ -1,0 +1,63 @@
+"""The contrastive loss of a training in which a hardness sets in."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor
+
+from augcl.errors import InputError
+from augcl.hardness.monitor import Monitor
+from augcl.methods.onset import Onset
+from augcl.objectives import info_nce
+
+
+class HardenedLoss:
+    """`info_nce`, with the hardness from its onset on; keeps statistics of the weights.
+
+    Parameters
+    ----------
+    onset : Onset
+    tau, positive_in_denominator, symmetric :
+        See `info_nce`.
+    """
+
+    def __init__(
+        self,
+        onset: Onset,
+        *,
+        tau: float,
+        positive_in_denominator: bool,
+        symmetric: bool = False,
+    ) -> None:
+        if not 0 < tau < math.inf:
+            raise InputError(f"tau is {tau!r}: the temperature must be above 0 and finite")
+        self.onset = onset
+        self.monitor = Monitor(onset.hardness)
+        self.tau = tau
+        self.positive_in_denominator = positive_in_denominator
+        self.symmetric = symmetric
+
+    def __call__(
+        self,
+        anchors: Tensor,
+        candidates: Tensor,
+        labels: Tensor | None,
+        generator: torch.Generator,
+        *,
+        watched: bool = True,
+    ) -> Tensor:
+        """Of the projections of one batch; if `watched`, its weights count in the statistics."""
+        hardness = None
+        if self.onset.weighs:
+            hardness = self.monitor if watched else self.onset.hardness
+            hardness.begin_batch(labels, generator)
+        return info_nce(
+            anchors,
+            candidates,
+            tau=self.tau,
+            hardness=hardness,
+            positive_in_denominator=self.positive_in_denominator,
+            symmetric=self.symmetric,
+        )
