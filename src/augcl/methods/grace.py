@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from augcl.encoders.contrastive import output_width
 from augcl.encoders.gcn import ACTIVATIONS, GCN, NodeNetwork
-from augcl.encoders.heads import glorot_linear
+from augcl.encoders.heads import glorot_linear, output_basis
 from augcl.errors import InputError, one_of
 from augcl.hardness import Hardness, Uniform
 from augcl.hardness.pair_weights import PairWeights
@@ -234,8 +234,13 @@ class GRACE(NodeEstimator):
         for of_edges, of_columns in self._drop:
             yield views.view(edges=draw(of_edges, generator), columns=draw(of_columns, generator))
 
+    def _compared(self, views: Iterable[NodeView]) -> list[Tensor]:
+        """Projections of views in as few numbers as they need: cosines of all pairs cost less."""
+        basis = output_basis(self.network_.projector)
+        return [z if basis is None else z @ basis for z in map(self.network_, views)]
+
     def _loss(self, batch: NodeBatch, generator: torch.Generator) -> Tensor:
-        anchors, candidates = (self.network_(v) for v in self._two_views(batch.views, generator))
+        anchors, candidates = self._compared(self._two_views(batch.views, generator))
         if self._hardened:
             self.hardness_.begin_batch(batch.labels, generator)
         columns = None
