@@ -40,7 +40,8 @@ def output_basis(head: nn.Sequential) -> Tensor | None:
     if not isinstance(last, nn.Linear) or last.in_features + 1 >= last.out_features:
         return None
     spanned = torch.cat([last.weight, last.bias[:, None]], dim=1)
-    return torch.linalg.qr(spanned.detach()).Q
+    basis: Tensor = torch.linalg.qr(spanned.detach()).Q
+    return basis
 
 
 class FeedForward(nn.Module):
