@@ -118,7 +118,7 @@ class Step:
         return self._ours(list(self.model._views.draw(self.generator)), weights)
 
     def _ours(self, views: list[NodeView], weights: PairWeights | None) -> Tensor:
-        u, v = (self.model.network_(view) for view in views)
+        u, v = self.model._compared(views)
         value = node_info_nce(u, v, tau=self.model._setting("tau"), weights=weights)
         value.backward()
         return value.detach()

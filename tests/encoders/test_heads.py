@@ -3,7 +3,13 @@ import torch
 from torch import nn
 
 from augcl.encoders import GIN
-from augcl.encoders.heads import FeedForward, ManyHeads, discriminator
+from augcl.encoders.heads import (
+    FeedForward,
+    ManyHeads,
+    discriminator,
+    glorot_linear,
+    output_basis,
+)
 from augcl.encoders.perturbed import perturbed
 from augcl.encoders.propagation import PropagationNetwork
 from augcl.errors import InputError
@@ -96,3 +102,41 @@ def test_every_layer_is_trained():
     assert len(list(network.parameters())) == 3 * 3
     with pytest.raises(InputError, match="both must be 1 or more"):
         PropagationNetwork(7, propagate, width=4, layers=0, generator=generator())
+
+
+def narrow_head(hidden, outputs, *, seed=0):
+    """4 → hidden → outputs, in double precision, with a bias that matters."""
+    draw = generator(seed)
+    last = glorot_linear(hidden, outputs, draw)
+    nn.init.normal_(last.bias, generator=draw)
+    return nn.Sequential(glorot_linear(4, hidden, draw), nn.ELU(), last).double()
+
+
+@pytest.mark.parametrize(("hidden", "fills"), [(2, 3), (3, 4), (6, 7)])
+def test_a_basis_keeps_all_products_of_what_a_narrow_head_gives_and_their_gradients(hidden, fills):
+    head, rows = narrow_head(hidden, 9), torch.randn(6, 4, generator=generator(1)).double()
+    basis = output_basis(head)
+    assert basis.shape == (9, fills)
+    assert not basis.requires_grad
+    factors = torch.randn(6, 6, generator=generator(2)).double()
+    gradients = []
+    for z in (head(rows), head(rows) @ basis):
+        products = z @ z.T
+        gradients.append(torch.autograd.grad((products.exp() * factors).sum(), head.parameters()))
+    torch.testing.assert_close(products, head(rows) @ head(rows).T)
+    torch.testing.assert_close(*gradients)
+
+
+@pytest.mark.parametrize("hidden", [8, 9, 12])
+def test_a_head_that_fills_its_output_has_no_smaller_basis(hidden):
+    assert output_basis(narrow_head(hidden, 9)) is None
+    assert output_basis(nn.Sequential(*narrow_head(2, 9), nn.ReLU())) is None
+
+
+def test_a_basis_also_covers_a_last_layer_of_low_rank(rows):
+    head = narrow_head(3, 9)
+    with torch.no_grad():
+        head[-1].weight[:, 1:] = head[-1].weight[:, :1]
+        head[-1].bias.zero_()
+    z = head(rows.double())
+    torch.testing.assert_close(z @ output_basis(head) @ output_basis(head).T, z)

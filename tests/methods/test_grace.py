@@ -9,6 +9,7 @@ from augcl import GCA, GRACE, RawFeatures
 from augcl.data import NodeGraph
 from augcl.hardness import Hardness, Uniform
 from augcl.hardness.pair_weights import PairWeights
+from augcl.objectives.node_info_nce import node_info_nce
 from quick_nodes import losses, quick, same, uncertainty
 
 # What it gives
@@ -182,6 +183,16 @@ def test_a_sample_of_candidates_trains(graph):
     weighted = quick(candidates=20, hardness="augcl", warmup=2).fit(graph)
     assert losses(weighted)[:2] == losses(few)[:2]
     assert losses(weighted)[2] != losses(few)[2]
+
+
+def test_a_narrow_projection_is_compared_in_fewer_numbers_with_the_same_loss(graph):
+    model = quick(width=16, projection=5, epochs=1).fit(graph)
+    generator = torch.Generator().manual_seed(0)
+    views = list(model._views.draw(generator))
+    with torch.no_grad():
+        few, many = model._compared(views), [model.network_(view) for view in views]
+        assert [z.shape[1] for z in (*few, *many)] == [6, 6, 16, 16]
+        torch.testing.assert_close(*(node_info_nce(*pair, tau=0.3) for pair in (few, many)))
 
 
 @pytest.mark.filterwarnings("ignore::augcl.hardness.CollapseWarning")

@@ -30,6 +30,29 @@ def projector(
     )
 
 
+def output_basis(head: nn.Sequential) -> Tensor | None:
+    """(D, K) orthonormal columns that span whatever a head with a linear end can give.
+
+    A last layer from p to D > p + 1 numbers fills p + 1 dimensions: those of its weights and its
+    bias. Outputs times this basis have the products and lengths of the outputs, in fewer numbers.
+    None where all D are needed.
+
+    >>> head = projector(4, torch.Generator())
+    >>> output_basis(head) is None
+    True
+    >>> narrow = nn.Sequential(glorot_linear(8, 2, torch.Generator()))
+    >>> wide = nn.Sequential(*narrow, nn.ReLU(), glorot_linear(2, 8, torch.Generator()))
+    >>> output_basis(wide).shape
+    torch.Size([8, 3])
+    """
+    last = head[-1]
+    if not isinstance(last, nn.Linear) or last.in_features + 1 >= last.out_features:
+        return None
+    spanned = torch.cat([last.weight, last.bias[:, None]], dim=1)
+    basis: Tensor = torch.linalg.qr(spanned.detach()).Q
+    return basis
+
+
 class FeedForward(nn.Module):
     """Three linear layers with an activation after each, and a linear shortcut beside them.
 

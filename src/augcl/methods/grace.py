@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from torch import Tensor, nn
 
 from augcl.encoders.contrastive import output_width
 from augcl.encoders.gcn import ACTIVATIONS, GCN, NodeNetwork
-from augcl.encoders.heads import projector
+from augcl.encoders.heads import output_basis, projector
 from augcl.errors import InputError, one_of
 from augcl.hardness import Hardness
 from augcl.hardness.pair_weights import PairWeights
@@ -25,6 +26,7 @@ from augcl.training.loop import Metrics
 from augcl.training.method import whole_number
 from augcl.training.node_estimator import NodeBatch, NodeEstimator
 from augcl.views.adaptive import CENTRALITIES
+from augcl.views.nodes import NodeView
 from augcl.views.two_views import TwoViews
 
 
@@ -217,8 +219,13 @@ class GRACE(NodeEstimator):
         anchors, candidates = (self.network_(view) for view in self._views.draw(generator))
         return anchors, candidates
 
+    def _compared(self, views: Iterable[NodeView]) -> list[Tensor]:
+        """Projections of views in as few numbers as they need: cosines of all pairs cost less."""
+        basis = output_basis(self.network_.projector)
+        return [z if basis is None else z @ basis for z in map(self.network_, views)]
+
     def _loss(self, batch: NodeBatch, generator: torch.Generator) -> Tensor:
-        anchors, candidates = self._pair(generator)
+        anchors, candidates = self._compared(self._views.draw(generator))
         if self._onset.weighs:
             self.hardness_.begin_batch(batch.labels, generator)
         columns = None

@@ -103,7 +103,8 @@ class _Mass(torch.autograd.Function):
         grad = grad * (math.exp(-1 / tau) / tau)
 
         def pull(tiles: Tiles) -> Tensor:
-            d_z = torch.zeros_like(z)
+            d_z, z_t = torch.zeros_like(z), z.t().contiguous()
+            d_z_t = torch.zeros_like(z_t)  # BLAS is faster where the tile need not be turned
             memory = z.new_empty(tile * tile)
             for a, b, e in tiles:
                 for_rows, for_columns = grad[a.place, None], grad[b.place]
@@ -116,8 +117,8 @@ class _Mass(torch.autograd.Function):
                     d_s = e.mul_(both)
                 d_z[a.place].addmm_(d_s, z[b.place])
                 if b.place != a.place:
-                    d_z[b.place].addmm_(d_s.t(), z[a.place])
-            return d_z
+                    d_z_t[:, b.place].addmm_(z_t[:, a.place], d_s)
+            return d_z.add_(d_z_t.t())
 
         return _sum_over_tiles(z, tau, tile, pull), None, None, None
 
@@ -158,11 +159,11 @@ def _tiles(z: Tensor, tau: float, pairs: Sequence[tuple[_Part, _Part]]) -> Tiles
     """
     size = max(len(z[part.place]) for pair in pairs for part in pair)
     memory = z.new_empty(size * size)
-    scaled = z / tau
+    scaled = z * (1 / (tau * math.log(2)))  # powers of 2 take two thirds of the time of those of e
     for a, b in pairs:
         rows, columns = scaled[a.place], z[b.place]
         e = memory[: len(rows) * len(columns)].view(len(rows), len(columns))
-        torch.mm(rows, columns.t(), out=e).exp_()
+        torch.mm(rows, columns.t(), out=e).exp2_()
         if a.nodes == b.nodes:
             e.fill_diagonal_(0)
         yield a, b, e
