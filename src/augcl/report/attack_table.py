@@ -43,8 +43,9 @@ def attack_table(request: Request) -> Findings:
     if grids:
         seeds = {rows["clean"].seeds for victims in found.values() for rows in victims.values()}
         note = (
-            "Accuracy in percent with its 95 % interval (Wilson, of the distinct test graphs), "
-            f"mean of {'–'.join(map(str, sorted({min(seeds), max(seeds)})))} trained victims; in "
+            "Accuracy in percent with its 95 % interval (Wilson, of the distinct test graphs: what "
+            "other graphs would change, not what another training would), mean of "
+            f"{'–'.join(map(str, sorted({min(seeds), max(seeds)})))} trained victims; in "
             "parentheses the paper's, single runs. Victims trained for "
             f"{schedule['epochs']} epochs at most, the agent of RL-S2V with {schedule['updates']} "
             "updates (published: 1000 and 100,000)."
