@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import NamedTuple
+from functools import partial
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -13,6 +14,7 @@ from torch.nn.functional import cross_entropy
 from augcl.errors import one_of
 from augcl.hardness.base import Batches
 from augcl.hardness.uncertainty import Estimator, PairNetwork
+from augcl.ops.adam import Adam
 
 
 class Pairs(NamedTuple):
@@ -24,8 +26,8 @@ class Pairs(NamedTuple):
     group: Tensor
 
 
-OPTIMIZERS: dict[str, type[torch.optim.Optimizer]] = {
-    "adam": torch.optim.Adam,
+OPTIMIZERS: dict[str, Callable[..., Any]] = {
+    "adam": partial(Adam, fused=False),
     "sgd": torch.optim.SGD,
 }
 
@@ -52,7 +54,7 @@ def train_network(
     their candidates, so that they come to about `pairs_per_pass`.
     """
     make = OPTIMIZERS[one_of(optimizer, OPTIMIZERS, "optimizer")]
-    steps = make(network.parameters(), lr=lr)  # type: ignore[call-arg]
+    steps = make(network.parameters(), lr=lr)
     source = _Prepared(batches, prepare)
 
     share = 1.0

@@ -17,8 +17,10 @@ from augcl.encoders.attribute_structure import AttributeStructureNetwork
 from augcl.errors import InputError, one_of
 from augcl.methods.hsan_presets import get_preset
 from augcl.methods.recipes import get_recipe
+from augcl.ops.adam import Adam
 from augcl.ops.gcn import propagate
 from augcl.ops.hard_pairs import LEVELS, hard_pair_contrast, reweigh
+from augcl.training.checkpoint import Optimizer
 from augcl.training.loop import Metrics
 from augcl.training.method import whole_number
 from augcl.training.node_estimator import NodeBatch, NodeEstimator
@@ -173,9 +175,11 @@ class HSAN(NodeEstimator):
         components, nodes = self._setting("components"), self._nodes or features
         return min(components, nodes) if 0 < components < features else features
 
-    def _optimizer(self, network: nn.Module) -> torch.optim.Optimizer:
-        kind = SummingAdam if self.recipe == "authors" else torch.optim.Adam
-        return kind(network.parameters(), lr=self._setting("lr"), fused=True)
+    def _optimizer(self, network: nn.Module) -> Optimizer:
+        lr = self._setting("lr")
+        if self.recipe == "authors":
+            return SummingAdam(network.parameters(), lr=lr, fused=True)
+        return Adam(network.parameters(), lr=lr)
 
     def _batches(self, data: NodeGraph, generator: torch.Generator) -> list[NodeBatch]:
         (batch,) = super()._batches(data, generator)

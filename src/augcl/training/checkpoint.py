@@ -15,6 +15,9 @@ from torch import Tensor, nn
 
 from augcl.errors import InputError
 from augcl.files import atomic_path
+from augcl.ops.adam import Adam
+
+Optimizer = torch.optim.Optimizer | Adam
 
 
 @dataclass(frozen=True)
@@ -53,13 +56,13 @@ def prefixed(prefix: str, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
     return {f"{prefix}.{name}": tensor for name, tensor in tensors.items()}
 
 
-def optimizer_tensors(optimizer: torch.optim.Optimizer) -> dict[str, Tensor]:
+def optimizer_tensors(optimizer: Optimizer) -> dict[str, Tensor]:
     """The optimizer's running averages and counts, one tensor each."""
     state = optimizer.state_dict()["state"]
     return {f"{i}.{name}": value for i, entry in state.items() for name, value in entry.items()}
 
 
-def load_optimizer(optimizer: torch.optim.Optimizer, tensors: Mapping[str, Tensor]) -> None:
+def load_optimizer(optimizer: Optimizer, tensors: Mapping[str, Tensor]) -> None:
     """Take back what `optimizer_tensors` gave."""
     state: dict[int, dict[str, Tensor]] = {}
     for key, value in tensors.items():

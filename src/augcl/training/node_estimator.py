@@ -8,6 +8,8 @@ import torch
 from torch import Tensor, nn
 
 from augcl.data.node_graph import NodeGraph
+from augcl.ops.adam import Adam
+from augcl.training.checkpoint import Optimizer
 from augcl.training.estimator import Estimator
 from augcl.training.reading import NodeReader
 from augcl.training.threads import threads_for
@@ -42,10 +44,5 @@ class NodeEstimator(NodeReader, Estimator):
     def _threads(self, data: NodeGraph, batches: list[NodeBatch]) -> AbstractContextManager[None]:
         return threads_for(data.num_nodes**2 / 1000)  # the loss is over all pairs of nodes
 
-    def _optimizer(self, network: nn.Module) -> torch.optim.Optimizer:
-        return torch.optim.Adam(
-            network.parameters(),
-            lr=self._setting("lr"),
-            weight_decay=self.weight_decay,
-            fused=True,
-        )
+    def _optimizer(self, network: nn.Module) -> Optimizer:
+        return Adam(network.parameters(), lr=self._setting("lr"), weight_decay=self.weight_decay)
