@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from augcl.experiments.sharing import share
+from augcl.experiments.sharing import early_helpers, share
 
 WHO = "__import__('time').sleep(0.2) or __import__('os').getpid()"
 FATAL = f"{WHO} == {os.getpid()} or __import__('os').kill(__import__('os').getpid(), 9)"
@@ -47,5 +47,10 @@ def test_an_interruption_ends_the_helpers_too():
     before = threading.active_count()
     with pytest.raises(KeyboardInterrupt):
         share(eval, [WHO] * 200, interrupted, lambda task, reason: "lost", helpers=1)
-    assert done[-1:] == [os.getpid()]
+    assert done == [os.getpid()]
     assert threading.active_count() <= before + 1  # the one that hears that its helper ended
+
+
+def test_helpers_that_started_early_are_those_that_help():
+    with early_helpers(1):
+        assert len(set(shared([WHO] * 100, helpers=1))) == 2

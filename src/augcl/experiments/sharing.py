@@ -6,7 +6,8 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import BrokenExecutor
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from importlib import import_module
 from typing import TypeVar
 
 from joblib.externals.loky import ProcessPoolExecutor
@@ -41,7 +42,7 @@ def share(
     helpers : int
         So many processes of one thread each.
     """
-    left, telling = deque(tasks), threading.Lock()
+    left, telling, stopped = deque(tasks), threading.Lock(), threading.Event()
 
     def taken() -> Iterator[Task]:
         with suppress(IndexError):  # none is left
@@ -61,6 +62,8 @@ def share(
             try:
                 result = pool.submit(attempt, task).result()
             except Exception as error:
+                if stopped.is_set():
+                    return
                 tell(lost(task, str(error).split("\n", 1)[0]))
                 if isinstance(error, BrokenExecutor):
                     return  # no helper is left; what remains is done here
@@ -79,11 +82,38 @@ def share(
             for thread in threads:
                 thread.join()
         finally:
+            stopped.set()
             left.clear()  # after an interruption nothing new is begun
 
 
+_early: list[ProcessPoolExecutor] = []
+
+
 @contextmanager
-def _pool(count: int) -> Iterator[ProcessPoolExecutor]:
+def early_helpers(count: int) -> Iterator[None]:
+    """Helpers for the first `share` in the block: they import what they need from now on.
+
+    That takes them seconds, as it does this process.
+    """
+    if count < 1:
+        yield
+        return
+    with _new_pool(count) as pool:
+        for _ in range(count):
+            pool.submit(import_module, "augcl.experiments.cells")
+        _early.append(pool)
+        try:
+            yield
+        finally:
+            _early.clear()
+
+
+def _pool(count: int) -> AbstractContextManager[ProcessPoolExecutor]:
+    return nullcontext(_early.pop()) if _early else _new_pool(count)
+
+
+@contextmanager
+def _new_pool(count: int) -> Iterator[ProcessPoolExecutor]:
     """Processes that end with the block, whatever they are doing."""
     pool = ProcessPoolExecutor(count, env=ONE_THREAD)
     try:

@@ -119,6 +119,8 @@ class GraphCL(HardenedContrast):
         )
 
     def _pair(self, batch: GraphSet, generator: torch.Generator) -> tuple[Tensor, Tensor]:
-        anchor = self._view(batch, generator) if self._two_views else batch
+        if self._two_views:
+            anchor, candidate = self._view(batch, generator), self._view(batch, generator)
+            return self._project(anchor), self._project(candidate)
         candidate = self._view(batch, generator)
-        return self._project(anchor), self._project(candidate)
+        return self._of_batch(batch), self._project(candidate)

@@ -65,6 +65,7 @@ class HardenedContrast(GraphEstimator):
         )
         self._monitor = Monitor(self.hardness_)
         self._hardened = False
+        self._resting: dict[int, Tensor] | None = None
 
     def _build(self, features: int, generator: torch.Generator) -> ContrastiveNetwork:
         encoder = copy.deepcopy(self.encoder)
@@ -79,6 +80,14 @@ class HardenedContrast(GraphEstimator):
     def _project(self, graphs: GraphSet, *more: Tensor) -> Tensor:
         projections: Tensor = self.network_(*inputs(self.network_.encoder, graphs), *more)
         return projections
+
+    def _of_batch(self, batch: GraphSet) -> Tensor:
+        """The projections of a batch as it is: while our encoder rests they stay the same."""
+        if self._resting is None or self.encoder is not None:
+            return self._project(batch)
+        if id(batch) not in self._resting:
+            self._resting[id(batch)] = self._project(batch)
+        return self._resting[id(batch)]
 
     def _loss(self, batch: GraphSet, generator: torch.Generator) -> Tensor:
         return self._contrast(batch, *self._pair(batch, generator), generator)
@@ -112,8 +121,13 @@ class HardenedContrast(GraphEstimator):
         self._hardened = since >= 0 and not isinstance(self.hardness_, Uniform)
         if not (self._hardened and fit_due(self.hardness_, since)):
             return {}
-        with self._statistics(self.network_):
-            self.hardness_.fit(EmbeddedBatches(self._pair, batches, generator), generator=generator)
+        self._resting = {}
+        try:
+            with self._statistics(self.network_):
+                pairs = EmbeddedBatches(self._pair, batches, generator)
+                self.hardness_.fit(pairs, generator=generator)
+        finally:
+            self._resting = None
         found = self.hardness_.diagnose()
         return {"hardness": found} if found else {}
 

@@ -17,6 +17,7 @@ from augcl.errors import InputError
 from augcl.ops.adam import Adam
 from augcl.training.checkpoint import Optimizer, Snapshot, load_module, prefixed
 from augcl.training.loop import Metrics, Run, make_fabric, train
+from augcl.training.memory import keep_memory
 from augcl.training.method import Method, fingerprint, whole_number
 from augcl.training.reading import GraphReader
 from augcl.training.threads import threads_for
@@ -98,6 +99,7 @@ class Estimator(Method):
         network = self._build(data.num_features, generator).to(fabric.device)
         self.network_, optimizer = fabric.setup_module(network), self._optimizer(network)
         batches = self._batches(data, generator)
+        keep_memory()
         run = Run(network, optimizer, generator, self._learned, self._load_learned)
         settings = None if folder is None else {**self.settings(), "data": fingerprint(data)}
         try:
