@@ -53,4 +53,4 @@ def test_an_interruption_ends_the_helpers_too():
 
 def test_helpers_that_started_early_are_those_that_help():
     with early_helpers(1):
-        assert len(set(shared([WHO] * 100, helpers=1))) == 2
+        assert len(set(shared([WHO] * 4, helpers=1))) == 2

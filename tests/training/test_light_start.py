@@ -1,0 +1,26 @@
+"""What a training costs before it begins, and between its steps."""
+
+import subprocess
+import sys
+
+import pytest
+
+from augcl.training.memory import keep_memory
+
+SCRIPT = """
+import sys, augcl
+augcl.GraphCL(hardness="augcl", epochs=2, progress=False).fit(augcl.load("MUTAG"))
+print(*{"torch._dynamo", "sympy", "lightning_fabric"} & set(sys.modules))
+"""
+
+
+def test_training_on_the_cpu_imports_neither_a_compiler_nor_algebra():
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", SCRIPT], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.split() == []
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="a setting of glibc")
+def test_the_c_library_is_asked_to_keep_memory():
+    assert keep_memory()
