@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import statistics
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
+import torch
 from rich.table import Table
+from threadpoolctl import threadpool_limits
 
 
 @dataclass(frozen=True)
@@ -63,10 +66,31 @@ def seconds(work: Callable[[], object], repeats: int = 1) -> float:
     return min(times)
 
 
-def in_turns(*works: Callable[[], object], repeats: int) -> list[float]:
+def in_turns(
+    *works: Callable[[], object], repeats: int, measure: Callable[..., float] = seconds
+) -> list[float]:
     """Median seconds of each piece of work, done in turns, so that noise meets all alike."""
-    times = [[seconds(work) for work in works] for _ in range(repeats)]
+    times = [[measure(work) for work in works] for _ in range(repeats)]
     return [statistics.median(column) for column in zip(*times, strict=True)]
+
+
+def processor_seconds(work: Callable[[], object]) -> float:
+    """Processor time: what else the machine does counts little. For work on one thread."""
+    begin = time.process_time()
+    work()
+    return time.process_time() - begin
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """One thread for torch and for scikit-learn, on both sides of a comparison."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        with threadpool_limits(1):
+            yield
+    finally:
+        torch.set_num_threads(before)
 
 
 def seconds_text(value: float) -> str:

@@ -16,6 +16,7 @@ from augcl.attacks.replay import Replay
 from augcl.attacks.rules import Rules
 from augcl.attacks.victim import predicted
 from augcl.data.graph import GraphSet
+from augcl.ops.adam import Adam
 from augcl.training.best_epoch import BestEpoch
 from augcl.training.checkpoint import (
     Snapshot,
@@ -63,7 +64,7 @@ class Agent:
         self.batch_size = batch_size
         self.generator = generator
         self.replay = Replay(replay, decisions)
-        self.optimizer = torch.optim.Adam(network.parameters(), lr=lr, fused=True)
+        self.optimizer = Adam(network.parameters(), lr=lr, fused=True)
         self.best = BestEpoch()
         self.history: list[dict[str, Any]] = []
         self.updates = 0

@@ -68,34 +68,38 @@ def reproduce(
 
         augcl reproduce headroom --datasets MUTAG --methods AUGCL
     """
-    from augcl.report.reproductions import REPRODUCTIONS
-    from augcl.report.request import Request
+    from augcl.experiments.sharing import early_helpers
 
-    about = REPRODUCTIONS[one_of(what, REPRODUCTIONS, "reproduction")]
-    if select is not None:
-        one_of(select, ("inner",), "way to select")
-    rows = _split(methods, about.known.__contains__)
-    for row in rows:
-        one_of(row, about.known, "method")
-    given = {"datasets": datasets, "epochs": epochs, "candidates": candidates, "select": select}
-    for option, value in given.items():
-        if value is not None and option not in about.takes:
-            raise InputError(f"--{option} does not fit {what}, it means nothing there: drop it")
-    chosen = _known(_split(datasets, lambda text: Path(text).exists()))
-    for dataset in chosen:
-        _check_kind(dataset, about.level, what)
-    request = Request(
-        out=out,
-        datasets=chosen or (about.all_datasets if full else about.datasets),
-        rows=rows or about.rows,
-        seeds=seeds or (about.all_seeds if full else about.seeds),
-        epochs=epochs or (None if full else about.epochs),
-        candidates=candidates or (None if full else about.candidates),
-        select=select is not None,
-        data_dir=data_dir,
-    )
-    failures = about.compute(request, jobs or os.cpu_count() or 1)
-    show(about.findings(request), request, failures, as_json=as_json)
+    jobs = jobs or os.cpu_count() or 1
+    with early_helpers(min(jobs, _cells_at_least(what, methods, seeds, out)) - 1):
+        from augcl.report.reproductions import REPRODUCTIONS
+        from augcl.report.request import Request
+
+        about = REPRODUCTIONS[one_of(what, REPRODUCTIONS, "reproduction")]
+        if select is not None:
+            one_of(select, ("inner",), "way to select")
+        rows = _split(methods, about.known.__contains__)
+        for row in rows:
+            one_of(row, about.known, "method")
+        given = {"datasets": datasets, "epochs": epochs, "candidates": candidates, "select": select}
+        for option, value in given.items():
+            if value is not None and option not in about.takes:
+                raise InputError(f"--{option} does not fit {what}, it means nothing there: drop it")
+        chosen = _known(_split(datasets, lambda text: Path(text).exists()))
+        for dataset in chosen:
+            _check_kind(dataset, about.level, what)
+        request = Request(
+            out=out,
+            datasets=chosen or (about.all_datasets if full else about.datasets),
+            rows=rows or about.rows,
+            seeds=seeds or (about.all_seeds if full else about.seeds),
+            epochs=epochs or (None if full else about.epochs),
+            candidates=candidates or (None if full else about.candidates),
+            select=select is not None,
+            data_dir=data_dir,
+        )
+        failures = about.compute(request, jobs)
+        show(about.findings(request), request, failures, as_json=as_json)
 
 
 def show(findings: Findings, request: Request, failures: list[Failure], *, as_json: bool) -> None:
@@ -129,6 +133,14 @@ def _tell(failures: list[Failure]) -> NoReturn:
         typer.echo(f"  {who}: {reason}", err=True)
     mistake = all(reason.startswith("InputError") for reason in reasons)
     raise typer.Exit(2 if mistake else 1)
+
+
+def _cells_at_least(what: str, methods: list[str] | None, seeds: int | None, out: Path) -> int:
+    """How many will surely be computed: known before anything is imported that takes seconds."""
+    if what == "time" or (out / "cells").exists():  # measured one by one; maybe all done
+        return 0
+    rows = sum(len(text.split(",")) for text in methods) if methods else 2
+    return rows * (seeds or 1)
 
 
 def _split(given: list[str] | None, whole: Callable[[str], bool]) -> tuple[str, ...]:

@@ -6,9 +6,16 @@ import torch
 from torch import Tensor, nn
 
 
+class _Unset(nn.Linear):
+    """A linear layer that draws no weights, least of all from torch's global generator."""
+
+    def reset_parameters(self) -> None:
+        pass
+
+
 def glorot_linear(inputs: int, outputs: int, generator: torch.Generator) -> nn.Linear:
     """A linear layer with Xavier-uniform weights and zero bias."""
-    layer: nn.Linear = nn.utils.skip_init(nn.Linear, inputs, outputs)
+    layer = _Unset(inputs, outputs)
     nn.init.xavier_uniform_(layer.weight, generator=generator)
     nn.init.zeros_(layer.bias)
     return layer

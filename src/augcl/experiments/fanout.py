@@ -10,9 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from joblib import Parallel, delayed
-
 from augcl.experiments.cells import clear_work
+from augcl.experiments.sharing import share
 from augcl.files import remove_temporary
 from augcl.training.progress import print_warning, progress_bar
 
@@ -51,6 +50,9 @@ class Failure:
         return f"{self.cell.name}: {self.reason}"
 
 
+Ended = tuple[Path, Failure | None]
+
+
 def compute_missing(
     cells: Sequence[Work], out: Path, *, data_dir: str | None, jobs: int
 ) -> list[Failure]:
@@ -73,29 +75,46 @@ def compute_missing(
             if not workers:
                 break
             report(len(missing) - len(left) - len(failed), _note(workers, failed))
-            # One cell at a time: they differ in cost, and the last ones should not queue up.
-            pool = Parallel(workers, batch_size=1, return_as="generator_unordered")
-            tasks = (delayed(_attempt)(missing[path], out, data_dir, wait) for path in left)
-            for path, failure in pool(tasks):
+
+            def finished(ended: Ended, workers: int = workers) -> None:
+                path, failure = ended
                 if failure is not None:
                     failed[path] = failure
                 done = sum(path.exists() for path in missing)
                 report(done, _note(min(workers, len(missing) - done - len(failed)), failed))
+
+            tasks = [Task(missing[path], out, data_dir, wait) for path in left]
+            share(_attempt, tasks, finished, Task.lost, helpers=workers - 1)
     return list(failed.values())
 
 
-def _attempt(
-    cell: Work, out: Path, data_dir: str | None, wait: bool
-) -> tuple[Path, Failure | None]:
+@dataclass(frozen=True)
+class Task:
+    """A cell to compute; if `wait`, also after another process that works on it."""
+
+    cell: Work
+    out: Path
+    data_dir: str | None
+    wait: bool
+
+    @property
+    def path(self) -> Path:
+        return self.cell.path(self.out)
+
+    def lost(self, reason: str) -> Ended:
+        return self.path, Failure(self.cell, f"its process ended ({reason})")
+
+
+def _attempt(task: Task) -> Ended:
     warnings.showwarning = print_warning
-    path = cell.path(out)
+    path = task.path
     try:
-        with _claim(path, wait=wait) as mine:
+        with _claim(path, wait=task.wait) as mine:
             if mine and not path.exists():
                 remove_temporary(path.parent, path.name)  # others write theirs there
-                cell.compute(out, data_dir)
+                task.cell.compute(task.out, task.data_dir)
     except Exception as error:
-        return path, Failure(cell, f"{type(error).__name__}: {error}")
+        return path, Failure(task.cell, f"{type(error).__name__}: {error}")
     return path, None
 
 

@@ -13,6 +13,7 @@ from torch.nn.functional import cross_entropy
 from augcl.errors import one_of
 from augcl.hardness.base import Batches
 from augcl.hardness.uncertainty import Estimator, PairNetwork
+from augcl.ops.adam import Adam
 
 
 class Pairs(NamedTuple):
@@ -25,7 +26,7 @@ class Pairs(NamedTuple):
 
 
 OPTIMIZERS: dict[str, type[torch.optim.Optimizer]] = {
-    "adam": torch.optim.Adam,
+    "adam": Adam,
     "sgd": torch.optim.SGD,
 }
 

@@ -15,6 +15,7 @@ from augcl.errors import InputError, one_of
 from augcl.methods import presets
 from augcl.methods.confident_clusters import clustered, sure_nodes
 from augcl.methods.recipes import get_recipe
+from augcl.ops.adam import Adam
 from augcl.ops.hard_pairs import LEVELS, hard_pair_contrast, reweigh
 from augcl.training.loop import Metrics
 from augcl.training.method import whole_number
@@ -164,7 +165,7 @@ class HSAN(NodeEstimator):
         return min(components, nodes) if 0 < components < features else features
 
     def _optimizer(self, network: nn.Module) -> torch.optim.Optimizer:
-        kind = SummingAdam if self.recipe == "authors" else torch.optim.Adam
+        kind = SummingAdam if self.recipe == "authors" else Adam
         return kind(network.parameters(), lr=self._setting("lr"), fused=True)
 
     def _batches(self, data: NodeGraph, generator: torch.Generator) -> list[NodeBatch]:

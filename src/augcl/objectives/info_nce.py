@@ -102,7 +102,7 @@ def info_nce(
     others = own.repeat(1, len(blocks))
     summed = None if log_weights is None or hardness.mixed else log_weights.repeat(1, len(blocks))
     log_mass = hardness.log_mass(
-        torch.stack([_log_sum(logits * p, others, summed) for p in hardness.powers]),
+        torch.stack([_log_sum(logits, p, others, summed) for p in hardness.powers]),
         positive,
         count=(len(anchors) - 1) * len(blocks),
         tau=tau,
@@ -116,8 +116,8 @@ def info_nce(
     return (log_mass - positive).mean()
 
 
-def _log_sum(logits: Tensor, masked: Tensor, log_weights: Tensor | None) -> Tensor:
-    logits = logits.masked_fill(masked, MASKED)
+def _log_sum(logits: Tensor, power: float, masked: Tensor, log_weights: Tensor | None) -> Tensor:
+    logits = (logits if power == 1 else logits * power).masked_fill(masked, MASKED)
     return (logits if log_weights is None else logits + log_weights).logsumexp(1)
 
 

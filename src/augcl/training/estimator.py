@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from augcl.data import GraphSet
 from augcl.data.batches import fixed_batches
 from augcl.errors import InputError
+from augcl.ops.adam import Adam
 from augcl.training.checkpoint import Snapshot, load_module, prefixed
 from augcl.training.loop import Metrics, Run, make_fabric, train
 from augcl.training.method import Method, fingerprint, whole_number
@@ -51,7 +52,7 @@ class Estimator(Method):
         """Embeddings by the trained network."""
 
     def _optimizer(self, network: nn.Module) -> torch.optim.Optimizer:
-        return torch.optim.Adam(network.parameters(), lr=self._setting("lr"), fused=True)
+        return Adam(network.parameters(), lr=self._setting("lr"), fused=True)
 
     def _threads(self, data: Any, batches: list[Any]) -> AbstractContextManager[None]:
         return threads_for(data.num_nodes / len(batches))
@@ -95,7 +96,7 @@ class Estimator(Method):
         generator = self._generator()
         self.n_features_in_, self.columns_ = data.num_features, getattr(data, "columns", None)
         network = self._build(data.num_features, generator).to(fabric.device)
-        self.network_, optimizer = fabric.setup(network, self._optimizer(network))
+        self.network_, optimizer = fabric.setup_module(network), self._optimizer(network)
         batches = self._batches(data, generator)
         run = Run(network, optimizer, generator, self._learned, self._load_learned)
         settings = None if folder is None else {**self.settings(), "data": fingerprint(data)}

@@ -96,7 +96,7 @@ def train(
     step: Callable[[Any], Tensor],
     batches: Sequence[Any],
     *,
-    fabric: Fabric,
+    fabric: Fabric | OneCPU,
     epochs: int,
     settings: dict[str, Any],
     patience: int | None = None,
@@ -158,15 +158,29 @@ def train(
         load_module(run.network, run.best)
 
 
-def make_fabric(device: str) -> Fabric:
-    """Lightning Fabric on one device: "cpu", "cuda", "cuda:1", or "auto" (cuda if there is one)."""
-    from lightning_fabric import Fabric  # takes seconds to import
-    from lightning_fabric.utilities.exceptions import MisconfigurationException
+class OneCPU:
+    """What Lightning Fabric does on one CPU, which is nothing, without seconds of importing it."""
 
+    device = torch.device("cpu")
+
+    def setup_module(self, network: nn.Module) -> Any:
+        return network
+
+    def backward(self, loss: Tensor) -> None:
+        loss.backward()
+
+
+def make_fabric(device: str) -> Fabric | OneCPU:
+    """Lightning Fabric on one device: "cpu", "cuda", "cuda:1", or "auto" (cuda if there is one)."""
     if int(os.environ.get("WORLD_SIZE", "1")) > 1:
         raise InputError("several processes cannot train one model yet: start without torchrun")
     if device == "auto":
         device = "cuda" if torch.cuda.is_available() else "cpu"
+    if device == "cpu":
+        return OneCPU()
+    from lightning_fabric import Fabric
+    from lightning_fabric.utilities.exceptions import MisconfigurationException
+
     kind, _, number = device.partition(":")
     try:
         fabric = Fabric(accelerator=kind, devices=[int(number)] if number else 1)

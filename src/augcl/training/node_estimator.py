@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from augcl.data.node_graph import NodeGraph
+from augcl.ops.adam import Adam
 from augcl.training.estimator import Estimator
 from augcl.training.reading import NodeReader
 from augcl.training.threads import threads_for
@@ -43,7 +44,7 @@ class NodeEstimator(NodeReader, Estimator):
         return threads_for(data.num_nodes**2 / 1000)  # the loss is over all pairs of nodes
 
     def _optimizer(self, network: nn.Module) -> torch.optim.Optimizer:
-        return torch.optim.Adam(
+        return Adam(
             network.parameters(),
             lr=self._setting("lr"),
             weight_decay=self.weight_decay,
