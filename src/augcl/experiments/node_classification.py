@@ -27,6 +27,9 @@ RIVALS = {
 }
 """The other systems of the paper, each with its own epochs."""
 
+SLOW = {"lr": 0.001}
+"""With the published learning rate, ten times that, graph autoencoders die on Amazon-Photo."""
+
 PAPER = ("untrained", *RIVALS, "GCA", "DCL", "HCL", "ProGCL", "AUGCL", "oracle")
 """All rows of the paper's table, with floor and ceiling."""
 
@@ -36,7 +39,11 @@ def _rows(base: str) -> dict[str, dict[str, Any]]:
     plain: dict[str, Any] = {"method": base, "hardness": "none"}
     return {
         **{name: {"hardness": "none", "epochs": None, "method": m} for name, m in RIVALS.items()},
-        "HSAN-40": {"hardness": "none", "epochs": 40, "method": "HSAN"},
+        "HSAN-20": {"hardness": "none", "epochs": 20, "method": "HSAN"},
+        **{
+            f"{name}-slow": {"hardness": "none", "epochs": None, "method": name, "options": SLOW}
+            for name in ("GAE", "VGAE")
+        },
         "untrained": {**plain, "epochs": 0},
         base: plain,
         **{name: {**plain, "hardness": name.lower()} for name in ("DCL", "HCL", "ProGCL", "AUGCL")},
@@ -51,7 +58,9 @@ def _rows(base: str) -> dict[str, dict[str, Any]]:
 IN_THE_PAPER = {
     **{name: name for name in RIVALS},
     "raw": "Raw features",
-    "HSAN-40": "HSAN",
+    "HSAN-20": "HSAN",
+    "GAE-slow": "GAE",
+    "VGAE-slow": "VGAE",
     "GCA": "GCA",
     "DCL": "GCA_DCL",
     "HCL": "GCA_HCL",
