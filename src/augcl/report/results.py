@@ -215,8 +215,8 @@ def sections(folder: Path) -> list[Section]:
             "Node classification: Amazon-Photo, 200 epochs of GCA",
             "With 512 random nodes a step as negatives instead of all (an unbiased estimate of "
             "their mass), and ProGCL's settings; published: the whole schedule. Every other system "
-            "with its own settings and epochs; HSAN-20: 20 of its 400 epochs; -slow: a tenth of the "
-            "learning rate.",
+            "with its own settings and epochs; HSAN-20: 20 of its 400 epochs; -slow: a tenth of "
+            "the learning rate.",
             found.rows(
                 "photo-200",
                 nodes,
