@@ -7,7 +7,7 @@ from collections.abc import Callable
 import networkx as nx
 import numpy as np
 
-from augcl.attacks import GradArgmax, RandSampling
+from augcl.attacks import RLS2V, GradArgmax, RandSampling
 from augcl.data import GraphSet
 from augcl.data.component_sets import component_sets
 from augcl.methods import Structure2VecClassifier
@@ -51,7 +51,28 @@ def attacks(full: bool) -> list[Row]:
     note = f"same verdict on {100 * agree:.1f} %"
     fast, same = fast / OFTEN, agree > 0.99
     rows.append(faster("GradArgmax on 1,500 graphs", slow, fast, 20, same=same, note=note))
+    rows.append(_learning(victim, train.select(range(0, len(train), 30))))
     return rows
+
+
+def _learning(victim: Structure2VecClassifier, graphs: GraphSet) -> Row:
+    """Updates of RL-S2V; graph by graph, one of 50 games is 50 of one game."""
+    at_once = _seconds_an_update(victim, graphs, games=50, updates=40)
+    one_by_one = 50 * _seconds_an_update(victim, graphs, games=1, updates=200)
+    rates = [f"{1 / seconds:.2g} updates/s" for seconds in (one_by_one, at_once)]
+    return Row("RL-S2V, 50 games an update", *rates, ratio=f"{one_by_one / at_once:.1f}×")
+
+
+def _seconds_an_update(
+    victim: Structure2VecClassifier, graphs: GraphSet, *, games: int, updates: int
+) -> float:
+    """By the difference of two trainings: what comes before and after the updates drops out."""
+
+    def learn(count: int) -> None:
+        RLS2V(updates=count, batch_size=games, burn_in=5, progress=False).fit(victim, graphs)
+
+    few, many = in_turns(lambda: learn(updates // 4), lambda: learn(updates), repeats=3)
+    return (many - few) / (updates - updates // 4)
 
 
 def _often(work: Callable[[], object]) -> Callable[[], None]:
