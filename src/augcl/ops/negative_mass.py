@@ -12,6 +12,7 @@ arithmetic and saves all of the memory.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -33,13 +34,6 @@ class BlockWeights(Protocol):
 
     def block(self, rows: slice, columns: slice | Tensor) -> Tensor:
         """The (|rows|, |columns|) weights."""
-
-
-class _Part(NamedTuple):
-    """Some consecutive nodes in one view: where they stand in z, and which nodes they are."""
-
-    place: slice
-    nodes: slice
 
 
 def negative_mass(
@@ -80,20 +74,16 @@ class _Mass(torch.autograd.Function):
         ctx.save_for_backward(z)
         ctx.rest = tau, weights, tile
 
-        def add_up(tiles: Tiles) -> Tensor:
-            mass = z.new_zeros(len(z))
-            for a, b, e in tiles:
-                if weights is None:
-                    mass[a.place] += e.sum(1)
-                    if b.place != a.place:
-                        mass[b.place] += e.sum(0)
-                    continue
-                mass[a.place] += (weights.block(a.nodes, b.nodes) * e).sum(1)
-                if b.place != a.place:
-                    mass[b.place] += (weights.block(b.nodes, a.nodes) * e.t()).sum(1)
+        def add_up(tiles: Iterator[_Tile]) -> Tensor:
+            mass, memory = z.new_zeros(len(z)), z.new_empty(tile * tile)
+            for a, b, e, w in tiles:
+                product = memory[: e.numel()].view(e.shape)
+                mass[a] += (e if w is None else torch.mul(e, w[0], out=product)).sum(1)
+                if b != a:
+                    mass[b] += (e if w is None else torch.mul(e, w[1], out=product)).sum(0)
             return mass
 
-        return _sum_over_tiles(z, tau, tile, add_up).mul_(math.exp(-1 / tau))
+        return _sum_over_tiles(z, tau, weights, tile, add_up).mul_(math.exp(-1 / tau))
 
     @staticmethod
     @once_differentiable
@@ -102,68 +92,91 @@ class _Mass(torch.autograd.Function):
         tau, weights, tile = ctx.rest
         grad = grad * (math.exp(-1 / tau) / tau)
 
-        def pull(tiles: Tiles) -> Tensor:
+        def pull(tiles: Iterator[_Tile]) -> Tensor:
             d_z, z_t = torch.zeros_like(z), z.t().contiguous()
             d_z_t = torch.zeros_like(z_t)  # BLAS is faster where the tile need not be turned
             memory = z.new_empty(tile * tile)
-            for a, b, e in tiles:
-                for_rows, for_columns = grad[a.place, None], grad[b.place]
-                if weights is None:
-                    both = memory[: e.numel()].view(e.shape)
-                    d_s = e.mul_(torch.add(for_rows, for_columns, out=both))
+            for a, b, e, w in tiles:
+                for_rows, for_columns = grad[a, None], grad[b]
+                both = memory[: e.numel()].view(e.shape)
+                if w is None:
+                    torch.add(for_rows, for_columns, out=both)
                 else:
-                    both = weights.block(a.nodes, b.nodes).mul_(for_rows)
-                    both += weights.block(b.nodes, a.nodes).t() * for_columns
-                    d_s = e.mul_(both)
-                d_z[a.place].addmm_(d_s, z[b.place])
-                if b.place != a.place:
-                    d_z_t[:, b.place].addmm_(z_t[:, a.place], d_s)
+                    torch.mul(w[0], for_rows, out=both).addcmul_(w[1], for_columns)
+                d_s = e.mul_(both)
+                d_z[a].addmm_(d_s, z[b])
+                if b != a:
+                    d_z_t[:, b].addmm_(z_t[:, a], d_s)
             return d_z.add_(d_z_t.t())
 
-        return _sum_over_tiles(z, tau, tile, pull), None, None, None
+        return _sum_over_tiles(z, tau, weights, tile, pull), None, None, None
 
 
-Tiles = Iterator[tuple[_Part, _Part, Tensor]]
+class _Tile(NamedTuple):
+    """Some entries of z against some others."""
+
+    rows: slice
+    columns: slice
+    exponentials: Tensor
+    weights: tuple[Tensor, Tensor] | None
+    """Of the columns for the rows, and of the rows for the columns, both (rows, columns)."""
 
 
-def _sum_over_tiles(z: Tensor, tau: float, tile: int, work: Callable[[Tiles], Tensor]) -> Tensor:
+def _sum_over_tiles(
+    z: Tensor,
+    tau: float,
+    weights: BlockWeights | None,
+    tile: int,
+    work: Callable[[Iterator[_Tile]], Tensor],
+) -> Tensor:
     """The sum of what the workers make of their tiles.
 
     On the CPU there are as many workers as torch has threads, with one thread each: threads inside
     a tile would wait for each other at every step, which on a busy machine costs most of the time.
     Who works on which tile is fixed, so that the same threads give the same bits.
     """
-    nodes = len(z) // 2
-    parts = [
-        _Part(slice(view + start, view + min(start + tile, nodes)), slice(start, start + tile))
-        for view in (0, nodes)
-        for start in range(0, nodes, tile)
-    ]
-    pairs = [(a, b) for i, a in enumerate(parts) for b in parts[i:]]
+    starts = range(0, len(z) // 2, tile)
+    parts = [slice(start, min(start + tile, len(z) // 2)) for start in starts]
+    pairs = [(first, second) for i, first in enumerate(parts) for second in parts[i:]]
     threads = torch.get_num_threads() if z.device.type == "cpu" else 1
     workers = min(threads, len(pairs))
     if workers == 1:
-        return work(_tiles(z, tau, pairs))
+        return work(_tiles(z, tau, weights, pairs))
     try:
         with ThreadPoolExecutor(workers, initializer=torch.set_num_threads, initargs=(1,)) as pool:
-            shares = [_tiles(z, tau, pairs[first::workers]) for first in range(workers)]
+            shares = [_tiles(z, tau, weights, pairs[first::workers]) for first in range(workers)]
             return torch.stack(list(pool.map(torch.no_grad()(work), shares))).sum(0)
     finally:
         torch.set_num_threads(threads)
 
 
-def _tiles(z: Tensor, tau: float, pairs: Sequence[tuple[_Part, _Part]]) -> Tiles:
-    """The exponentials of pairs of parts, with 0 where both entries are one node.
+def _tiles(
+    z: Tensor, tau: float, weights: BlockWeights | None, pairs: Sequence[tuple[slice, slice]]
+) -> Iterator[_Tile]:
+    """The exponentials of pairs of parts of the nodes, with 0 where both entries are one node.
 
-    All share one piece of memory: use each before asking for the next.
+    The views of a pair make three or four tiles, for which its weights are read once. All tiles
+    share one piece of memory: use each before asking for the next.
     """
-    size = max(len(z[part.place]) for pair in pairs for part in pair)
+    size = max(part.stop - part.start for pair in pairs for part in pair)
     memory = z.new_empty(size * size)
     scaled = z * (1 / (tau * math.log(2)))  # powers of 2 take two thirds of the time of those of e
-    for a, b in pairs:
-        rows, columns = scaled[a.place], z[b.place]
-        e = memory[: len(rows) * len(columns)].view(len(rows), len(columns))
-        torch.mm(rows, columns.t(), out=e).exp2_()
-        if a.nodes == b.nodes:
-            e.fill_diagonal_(0)
-        yield a, b, e
+    for first, second in pairs:
+        w = None
+        if weights is not None:
+            back = weights.block(second, first).t().contiguous()
+            w = weights.block(first, second), back
+        ways = list(itertools.product(_views(first, z), _views(second, z)))
+        for a, b in ways if first != second else (ways[0], ways[1], ways[3]):
+            rows, columns = scaled[a], z[b]
+            e = memory[: len(rows) * len(columns)].view(len(rows), len(columns))
+            torch.mm(rows, columns.t(), out=e).exp2_()
+            if first == second:
+                e.fill_diagonal_(0)
+            yield _Tile(a, b, e, w)
+
+
+def _views(part: slice, z: Tensor) -> tuple[slice, slice]:
+    """Where some nodes stand in z, in either view."""
+    nodes = len(z) // 2
+    return part, slice(part.start + nodes, part.stop + nodes)
