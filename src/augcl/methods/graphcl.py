@@ -114,11 +114,14 @@ class GraphCL(HardenedContrast):
         super()._start()
         recipe = get_recipe(self.recipe)
         self._view = named_view(self.augmentation, growth=self.growth or recipe.growth)
-        self._two_views = (
+        self._anchors_stay = not (
             recipe.augment_anchor if self.augment_anchor is None else self.augment_anchor
         )
 
-    def _pair(self, batch: GraphSet, generator: torch.Generator) -> tuple[Tensor, Tensor]:
-        anchor = self._view(batch, generator) if self._two_views else batch
+    def _pair(
+        self, batch: GraphSet, generator: torch.Generator, anchors: Tensor | None = None
+    ) -> tuple[Tensor, Tensor]:
+        anchor = batch if self._anchors_stay else self._view(batch, generator)
         candidate = self._view(batch, generator)
-        return self._project(anchor), self._project(candidate)
+        anchors = self._project(anchor) if anchors is None else anchors
+        return anchors, self._project(candidate)

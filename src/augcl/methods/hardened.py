@@ -42,6 +42,9 @@ class HardenedContrast(GraphEstimator):
     width: int
     pooling: str
 
+    _anchors_stay = False
+    """Whether no draw changes the anchors; `_pair` then takes their projections, once known."""
+
     @abstractmethod
     def _pair(self, batch: GraphSet, generator: torch.Generator) -> tuple[Tensor, Tensor]:
         """(G, D) projections of the anchors and of the candidates; row i of both is graph i."""
@@ -85,7 +88,8 @@ class HardenedContrast(GraphEstimator):
     def _before_epoch(
         self, epoch: int, batches: list[GraphSet], generator: torch.Generator
     ) -> Metrics:
-        pairs = EmbeddedBatches(self._pair, batches, generator)
+        stay = self._anchors_stay
+        pairs = EmbeddedBatches(self._pair, batches, generator, anchors_stay=stay)
         with self._statistics(self.network_):
             return self._onset.before_epoch(epoch, pairs, generator)
 

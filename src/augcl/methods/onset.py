@@ -14,8 +14,12 @@ from augcl.hardness.base import Batches
 from augcl.training.loop import Metrics
 from augcl.training.method import whole_number
 
-Pair = Callable[[GraphSet, torch.Generator], tuple[Tensor, Tensor]]
-"""From a batch to the projections of its anchors and of its candidates."""
+Pair = Callable[..., tuple[Tensor, Tensor]]
+"""From a batch and a generator to the projections of its anchors and of its candidates.
+
+Where no draw changes the anchors, it takes their projections as a third argument if it has been
+called with that batch before.
+"""
 
 
 class Onset:
@@ -68,15 +72,33 @@ class Onset:
 
 
 class EmbeddedBatches:
-    """Projections of all batches under fresh views, anew at every pass."""
+    """Projections of all batches under fresh views, anew at every pass.
 
-    def __init__(self, pair: Pair, batches: list[GraphSet], generator: torch.Generator) -> None:
+    The network stands still meanwhile: anchors that no draw changes (`anchors_stay`) are projected
+    in the first pass only.
+    """
+
+    def __init__(
+        self,
+        pair: Pair,
+        batches: list[GraphSet],
+        generator: torch.Generator,
+        *,
+        anchors_stay: bool = False,
+    ) -> None:
         self.pair = torch.no_grad()(pair)
-        self.batches = batches
+        self.batches = [batch for batch in batches if len(batch) > 1]
         self.generator = generator
+        self.anchors_stay = anchors_stay
+        self._anchors: dict[int, Tensor] = {}
 
     def __iter__(self) -> Iterator[tuple[Tensor, Tensor]]:
-        return (self.pair(batch, self.generator) for batch in self.batches if len(batch) > 1)
+        for place, batch in enumerate(self.batches):
+            known = [self._anchors[place]] if place in self._anchors else []
+            anchors, candidates = self.pair(batch, self.generator, *known)
+            if self.anchors_stay:
+                self._anchors[place] = anchors
+            yield anchors, candidates
 
 
 class EmbeddedNodes:

@@ -148,9 +148,12 @@ class Structure2VecClassifier(GraphClassifierEstimator):
             encoder, hidden=self.hidden, classes=len(self.classes_), generator=generator
         )
 
-    def _pair(self, batch: GraphSet, generator: torch.Generator) -> tuple[Tensor, Tensor]:
+    def _pair(
+        self, batch: GraphSet, generator: torch.Generator, anchors: Tensor | None = None
+    ) -> tuple[Tensor, Tensor]:
         view = self._view(batch, generator)
-        return self.network_.project(batch), self.network_.project(view)
+        anchors = self.network_.project(batch) if anchors is None else anchors
+        return anchors, self.network_.project(view)
 
     def _before_epoch(
         self, epoch: int, batches: list[GraphSet], generator: torch.Generator
@@ -159,7 +162,7 @@ class Structure2VecClassifier(GraphClassifierEstimator):
         self._contrasting = epoch < self._contrasted
         if not self._contrasting:
             return {"phase": "supervised"}
-        pairs = EmbeddedBatches(self._pair, batches, generator)
+        pairs = EmbeddedBatches(self._pair, batches, generator, anchors_stay=True)
         return {"phase": "contrastive", **self._onset.before_epoch(epoch, pairs, generator)}
 
     def _loss(self, batch: GraphSet, generator: torch.Generator) -> Tensor:
