@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -43,17 +44,15 @@ def training(full: bool) -> list[Row]:
     with one_thread():
         works = whole, partial(whole, weighted=False)
         ours, plain = in_turns(*works, repeats=3, measure=processor_seconds)
-        if full:
-            slow = sum(textbook.train(single).seconds.values())
-        else:
-            part = textbook.train(single, plain_epochs=1, passes=1, weighted_epochs=1).seconds
-            slow = PLAIN * part["plain"] + PASSES * part["gambler"] + WEIGHTED * part["weighted"]
+        slow = {restarts: _textbook_seconds(single, full, restarts) for restarts in (1, 10)}
     note = "processor time; ours with its default 64 units and about 32,768 pairs a pass"
     if not full:
         note += "; textbook: one epoch of each stage, scaled"
     extra = ours / plain
+    what = "AUGCL training on PROTEINS against"
     return [
-        faster("AUGCL training on PROTEINS", slow, ours, 15, note=note),
+        faster(f"{what} today's scikit-learn, one restart", slow[1], ours, 15, note=note),
+        faster(f"{what} the scikit-learn of the paper's time, ten restarts", slow[10], ours, 15),
         Row(
             what="AUGCL against our GraphCL at equal epochs",
             textbook=f"GraphCL {seconds_text(plain)}",
@@ -63,6 +62,16 @@ def training(full: bool) -> list[Row]:
             ok=extra <= 1.5,
         ),
     ]
+
+
+def _textbook_seconds(single: Sequence[textbook.Graph], full: bool, restarts: int) -> float:
+    """Processor time of the textbook's training, whole or scaled from one epoch of each stage."""
+    if full:
+        return sum(textbook.train(single, restarts=restarts).seconds.values())
+    once = textbook.train(
+        single, plain_epochs=1, passes=1, weighted_epochs=1, restarts=restarts
+    ).seconds
+    return PLAIN * once["plain"] + PASSES * once["gambler"] + WEIGHTED * once["weighted"]
 
 
 def growth(full: bool) -> list[Row]:
