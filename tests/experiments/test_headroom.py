@@ -129,11 +129,32 @@ def test_a_map_of_nothing_is_empty(tmp_path):
     found.write(tmp_path)
 
 
-def test_one_training_of_nodes_shows_its_base_and_no_gain(tmp_path):
-    for row in ("GRACE", "oracle"):
-        store(tmp_path, "Cora", "half the τ", row, 0.8, seeds=1)
+def test_one_training_of_nodes_shows_a_gain_without_an_interval(tmp_path):
+    store(tmp_path, "Cora", "half the τ", "GRACE", 0.8, seeds=1)
+    store(tmp_path, "Cora", "half the τ", "oracle", 0.82, seeds=1)
     found = headroom_map(Request(tmp_path, ("Cora",), (), seeds=1))
     ((label, base, gain),) = found.grids[0].rows
-    assert (label, gain) == ("Cora, half the τ", "")
+    assert (label, gain) == ("Cora, half the τ", "+2.00")
     assert base.startswith("80.00 ± ")
+    assert list(found.figures) == ["headroom"]
+    assert found.sentences == [
+        "Cora: one training of each says nothing about noise; the oracle's differences are "
+        "half the τ +2.00."
+    ]
+
+
+def test_seeds_that_do_not_meet_show_no_gain(tmp_path):
+    store(tmp_path, "MUTAG", "batch 32", "GraphCL", 0.8, seeds=1)
+    store(tmp_path, "MUTAG", "batch 32", "oracle", 0.8, seeds=2)
+    table, setting = table_for("MUTAG"), settings_for("MUTAG")["batch 32"]
+    table.cell("MUTAG", "oracle", setting, seed=0).path(tmp_path).unlink()
+    found = headroom_map(Request(tmp_path, ("MUTAG",), (), seeds=2))
+    ((_, _, gain),) = found.grids[0].rows
+    assert gain == ""
     assert found.figures == {}
+    assert found.sentences == []
+
+
+def test_a_shortened_schedule_is_not_called_published():
+    assert "as published" in settings_for("Cora")
+    assert next(iter(settings_for("Amazon-Photo"))) == "200 epochs, 512 negatives"

@@ -62,7 +62,7 @@ def _node_settings(dataset: str) -> dict[str, Setting]:
         return Setting(epochs=epochs, options={**usual.options, **options})
 
     return {
-        "as published": usual,
+        f"{epochs} epochs, 512 negatives" if large else "as published": usual,
         "half the τ": other(tau=tau / 2),
         "twice the τ": other(tau=2 * tau),
         "half the width": other(width=width // 2),

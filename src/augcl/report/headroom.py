@@ -7,7 +7,6 @@ from dataclasses import asdict
 from typing import Any
 
 from augcl.errors import InputError
-from augcl.evaluation.statistics import PairedDifference
 from augcl.experiments.cells import Cell
 from augcl.experiments.headroom import settings_for, table_for
 from augcl.experiments.measured import Measured
@@ -44,20 +43,13 @@ def headroom_map(request: Request) -> Findings:
             rows = _measured(request, dataset, name)
             if BASE not in rows or "oracle" not in rows:
                 continue
-            gains = {row: found.minus(rows[BASE]) for row, found in rows.items() if row != BASE}
+            gains = {row: _gain(rows[row], rows[BASE]) for row in rows if row != BASE}
             texts = (_text(gains.get(row)) for row in ("oracle", *request.rows))
             lines.append((f"{dataset}, {name}", str(rows[BASE]), *texts))
-            points = {
-                f"{row} − base": (100 * g.mean, 100 * g.low, 100 * g.high)
-                for row, g in gains.items()
-                if g is not None
-            }
+            points = {f"{row} − base": _ends(gain) for row, gain in gains.items() if gain}
             if points:
                 dots.append(Dots(name, dataset, points))
-            data.setdefault(dataset, {})[name] = {
-                "base": rows[BASE].runs,
-                **{row: gain and asdict(gain) for row, gain in gains.items()},
-            }
+            data.setdefault(dataset, {})[name] = {"base": rows[BASE].runs, **gains}
     header = ("", "base", "oracle − base", *(f"{row} − base" for row in request.rows))
     note = (
         "Differences in points with their 95 % interval: of graphs by the corrected resampled "
@@ -84,18 +76,46 @@ def _measured(request: Request, dataset: str, setting: str) -> dict[str, Measure
     return found
 
 
-def _text(gain: PairedDifference | None) -> str:
+Gain = dict[str, float]
+"""`mean`, and if there is something to test against `low`, `high` and `p`."""
+
+
+def _gain(found: Measured, base: Measured) -> Gain | None:
+    tested, gap = found.minus(base), found.gap(base)
+    if tested is not None:
+        return asdict(tested)
+    return None if gap is None else {"mean": gap}
+
+
+def _ends(gain: Gain) -> tuple[float, float, float]:
+    """Mean and interval in points; a mean alone is its own interval."""
+    mean, low, high = (100 * gain.get(end, gain["mean"]) for end in ("mean", "low", "high"))
+    return mean, low, high
+
+
+def _text(gain: Gain | None) -> str:
     if gain is None:
         return ""
-    return f"{100 * gain.mean:+.2f} [{100 * gain.low:+.2f}, {100 * gain.high:+.2f}]"
+    mean, low, high = _ends(gain)
+    return f"{mean:+.2f} [{low:+.2f}, {high:+.2f}]" if "low" in gain else f"{mean:+.2f}"
 
 
 def _sentences(data: Mapping[str, Mapping[str, Any]]) -> list[str]:
     """Where the oracle surely gains a point, and how much of that the methods realise."""
     sentences = []
     for dataset, settings in data.items():
-        sure = [n for n, s in settings.items() if s["oracle"] and s["oracle"]["low"] > 0]
-        large = [name for name in sure if settings[name]["oracle"]["mean"] >= WORTHWHILE]
+        oracle = {name: found["oracle"] for name, found in settings.items() if found["oracle"]}
+        if not oracle:
+            continue
+        if not any("low" in gain for gain in oracle.values()):
+            room = [f"{name} {100 * gain['mean']:+.2f}" for name, gain in oracle.items()]
+            sentences.append(
+                f"{dataset}: one training of each says nothing about noise; the oracle's "
+                f"differences are {', '.join(room)}."
+            )
+            continue
+        sure = [name for name, gain in oracle.items() if gain.get("low", 0) > 0]
+        large = [name for name in sure if oracle[name]["mean"] >= WORTHWHILE]
         if not large:
             sentences.append(
                 f"{dataset}: in none of {len(settings)} settings does the oracle gain a point "
