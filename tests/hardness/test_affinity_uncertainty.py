@@ -1,5 +1,6 @@
+"""What the weights are, and how the class behaves."""
+
 import itertools
-import warnings
 
 import numpy as np
 import pytest
@@ -8,56 +9,15 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 import augcl
-from augcl.data.batches import fixed_batches
-from augcl.encoders import inputs
 from augcl.hardness import (
     HARDNESS,
     AffinityUncertainty,
-    CollapseWarning,
     Uniform,
-    Vitals,
-    affinity,
     named_hardness,
     two_means,
 )
-from augcl.hardness.uncertainty import PairNetwork
-from augcl.methods.recipes import recipes
 from augcl.ops.cosine import cosine
-from augcl.training.statistics import batch_statistics
-from augcl.views import named_view
-
-ESTIMATORS = ["gamblers", "softmax", "entropy", "distance"]
-ALPHAS = ["row", "global", 0.5, -1.0]
-QUICK = {"temper": 1.0, "warmup": 1, "passes": 2, "restarts": 0}
-
-
-def generator(seed=0):
-    return torch.Generator().manual_seed(seed)
-
-
-@pytest.fixture(scope="module")
-def mutag_pairs(mutag):
-    """Two batches of embeddings, as the model meets them after ten epochs of GraphCL."""
-    network = augcl.GraphCL(epochs=10).fit(mutag).network_
-    rng, view = generator(1), named_view("random2")
-    with batch_statistics(network), torch.no_grad():
-        return [
-            tuple(network(*inputs(network.encoder, g)) for g in (batch, view(batch, rng)))
-            for batch in fixed_batches(mutag, 128, rng)
-        ]
-
-
-def pair(n=24, d=6, *, seed=0):
-    z1, noise = torch.randn(2, n, d, generator=generator(seed))
-    return z1, z1 + 0.5 * noise
-
-
-def fit(batches, **options):
-    """Fit without minding whether such a short training is alive."""
-    hardness = AffinityUncertainty(**{**QUICK, **options})
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", CollapseWarning)
-        return hardness.fit(batches)
+from short_fits import ESTIMATORS, fit, generator, pair
 
 
 def negatives(matrix):
@@ -149,141 +109,6 @@ def test_similar_can_mean_the_group_of_the_positive():
     assert groups[kept].equal(larger[kept])
     assert groups[~kept].equal(~larger[~kept])
     assert not kept.all()
-
-
-# It learns
-
-
-@pytest.mark.parametrize("reward", [1.5, 1.6, 1.7, 1.8, 1.9])
-def test_the_model_is_alive_for_every_reward_of_the_paper(mutag_pairs, reward):
-    vitals = AffinityUncertainty(reward=reward).fit(mutag_pairs).vitals_
-    assert vitals.alive
-    assert vitals.weight_std > 0.1
-    assert vitals.agreement > vitals.majority + 0.1
-
-
-@pytest.mark.parametrize("estimator", ["softmax", "entropy", "distance"])
-def test_the_other_estimators_are_alive_too(mutag_pairs, estimator):
-    assert AffinityUncertainty(estimator=estimator).fit(mutag_pairs).vitals_.alive
-
-
-def test_vitals_tell_the_spread_of_the_weights_at_full_strength(mutag_pairs):
-    hardness = AffinityUncertainty(temper=1.0).fit(mutag_pairs)
-    spread = [hardness.weights(*z).std(correction=0).item() for z in mutag_pairs]
-    assert hardness.vitals_.weight_std == pytest.approx(sum(spread) / len(spread), rel=1e-4)
-    assert hardness.diagnose()["weight_std"] == hardness.vitals_.weight_std
-
-
-@pytest.fixture
-def count_fits(monkeypatch):
-    """The warm-up of every training of the network."""
-    calls = []
-    real = affinity.train_network
-
-    def spy(*args, warmup, **options):
-        calls.append(warmup)
-        return real(*args, warmup=warmup, **options)
-
-    monkeypatch.setattr(affinity, "train_network", spy)
-    return calls
-
-
-def test_a_collapse_restarts_with_twice_the_warm_up_and_then_warns(count_fits):
-    z = torch.ones(16, 4)
-    with pytest.warns(CollapseWarning, match="collapsed in 3 attempts"):
-        hardness = AffinityUncertainty(warmup=1, restarts=2).fit([(z, z)])
-    assert count_fits == [1, 2, 4]
-    assert not hardness.vitals_.alive
-    assert hardness.weights(z, z).allclose(torch.ones(16, 16), atol=1e-5)
-
-
-def test_a_living_model_is_not_trained_again(count_fits, mutag_pairs):
-    AffinityUncertainty(passes=2).fit(mutag_pairs)
-    assert count_fits == [3]
-
-
-@pytest.mark.parametrize("recipe", ["authors", "paper"])
-def test_the_published_settings_warn_when_they_collapse(recipe, count_fits):
-    z = torch.ones(16, 4)
-    with pytest.warns(CollapseWarning, match="collapsed in 1 attempts"):
-        named_hardness("augcl", recipes()[recipe].hardness).fit([(z, z)])
-    assert count_fits == [0]
-
-
-def test_passes_after_the_first_see_a_bounded_number_of_pairs(monkeypatch):
-    seen = []
-    real = PairNetwork.forward
-
-    def spy(self, anchors, candidates, affinity):
-        if torch.is_grad_enabled():
-            seen.append(affinity.numel())
-        return real(self, anchors, candidates, affinity)
-
-    monkeypatch.setattr(PairNetwork, "forward", spy)
-    options = {"warmup": 0, "passes": 3, "pair_batch": 10**6}
-    fit([pair(), pair(seed=1)], pairs_per_pass=100, **options)
-    assert seen == [24 * 24] * 2 + [24 * 3] * 4  # 3 of 24 anchors are the least above 100 pairs
-    seen.clear()
-    fit([pair(), pair(seed=1)], pairs_per_pass=None, **options)
-    assert seen == [24 * 24] * 6
-
-
-# Whatever the embeddings are, the weights are numbers
-
-
-def degenerate(kind):
-    a, b = pair(6, 4)
-    if kind == "equal":
-        return torch.ones(6, 4), torch.ones(6, 4)
-    if kind == "zero":
-        return torch.zeros(6, 4), torch.zeros(6, 4)
-    if kind == "some zero":
-        return a * (torch.arange(6) % 2)[:, None], b
-    if kind == "huge":
-        return a * 1e30, b * 1e30
-    if kind == "tiny":
-        return a * 1e-30, b * 1e-30
-    assert kind == "two"
-    return a[:2], b[:2]
-
-
-@pytest.mark.parametrize("kind", ["equal", "zero", "some zero", "huge", "tiny", "two"])
-@pytest.mark.parametrize("estimator", ESTIMATORS)
-def test_degenerate_embeddings_give_finite_weights_and_losses(kind, estimator):
-    a, b = degenerate(kind)
-    for alpha in ALPHAS:
-        hardness = fit([(a, b)], estimator=estimator, alpha=alpha, warmup=1, passes=1)
-        assert hardness.weights(a, b).isfinite().all()
-        assert hardness.log_weights(a, b, cosine(a, b)).isfinite().all()
-        assert augcl.info_nce(a, b, hardness=hardness).isfinite()
-        assert all(map(_finite, hardness.diagnose().values()))
-
-
-def _finite(value):
-    return value == value and abs(value) < float("inf")
-
-
-@pytest.mark.parametrize("estimator", ESTIMATORS)
-def test_spectral_groups_of_degenerate_embeddings_are_no_problem(estimator):
-    for kind in ("equal", "some zero", "two"):
-        a, b = degenerate(kind)
-        hardness = fit([(a, b)], partition="spectral", estimator=estimator)
-        assert hardness.weights(a, b).isfinite().all()
-
-
-def test_raw_huge_inputs_as_in_the_released_settings_stay_finite():
-    a, b = (z * 1e4 for z in pair())
-    hardness = fit([(a, b)], normalize=False, affinity_input=False, warmup=0, passes=3)
-    assert hardness.weights(a, b).isfinite().all()
-
-
-def test_double_precision_embeddings_give_the_same_weights():
-    z = pair()
-    hardness = fit([z])
-    wide = [t.double() for t in z]
-    assert hardness.weights(*wide).double().allclose(hardness.weights(*z).double(), rtol=1e-3)
-    assert augcl.info_nce(*wide, hardness=hardness).dtype == torch.float64
-    assert fit([wide]).vitals_.agreement > 0.5
 
 
 # Contract
@@ -415,19 +240,3 @@ def test_named_hardness_takes_every_option_of_the_user_or_none():
         named_hardness("augcl", recipe, {"rewrd": 1.5})
     with pytest.raises(augcl.InputError, match=r"hardness none has no options, so no 'reward'"):
         named_hardness("none", recipe, {"reward": 1.5})
-
-
-def test_vitals_are_the_plain_statistics():
-    log_u = torch.randn(4, 5, generator=generator()).double() - 1
-    guess = torch.tensor([[1, 0, 1, 0, 0]] * 4)
-    group = torch.tensor([[1, 0, 0, 0, 0]] * 4)
-    vitals = Vitals.of_batch(log_u, guess, group)
-    u = log_u.exp()
-    w = u / u.mean(1, keepdim=True)
-    assert vitals.uncertainty_mean == pytest.approx(u.mean().item())
-    assert vitals.uncertainty_std == pytest.approx(u.std(correction=0).item())
-    assert vitals.weight_std == pytest.approx(w.std(correction=0).item())
-    assert vitals.near_one == pytest.approx(((w - 1).abs() < 0.01).double().mean().item())
-    assert vitals.agreement == pytest.approx(0.8)
-    assert vitals.majority == pytest.approx(0.8)
-    assert Vitals.from_tensor(vitals.to_tensor()) == vitals
