@@ -35,10 +35,11 @@ class Structure2VecClassifier(GraphClassifierEstimator):
     hardness : Hardness or {"none", "augcl", "dcl", "hcl", "progcl"}, optional
         How hard each negative of the pre-training is: "none" is GraphCL's.
     recipe : {"default", "authors"}
-        "authors": the epoch with the lowest loss on `test` (see `fit`) is kept, the view of the
-        pre-training is the released code's star, and the positive is left out of the denominator
-        where no hardness weighs. By default an epoch is chosen on graphs held out of the training
-        set, and views are what they are meant to be.
+        "authors": the epoch with the lowest loss on `test` (see `fit`) is kept, batches are drawn
+        anew for every epoch, the view of the pre-training is the released code's star, and the
+        positive is left out of the denominator where no hardness weighs. By default an epoch is
+        chosen on graphs held out of the training set, batches are drawn once, and views are what
+        they are meant to be.
     epochs : int
         All epochs; published are up to 1000.
     pretrain_epochs : int, optional
