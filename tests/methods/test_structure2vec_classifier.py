@@ -130,6 +130,11 @@ def test_it_pretrains_with_any_hardness(hardness):
 def test_the_published_share_of_the_epochs_pretrains():
     assert Structure2VecClassifier(pretrain=True, epochs=1000)._contrasted == 101
     assert Structure2VecClassifier(epochs=1000)._contrasted == 0
+    assert [Structure2VecClassifier(pretrain=True, epochs=e)._contrasted for e in (1, 2, 4)] == [
+        0,
+        1,
+        1,
+    ]
 
 
 def test_a_contrastive_loss_that_competes_does_no_harm():
@@ -190,6 +195,7 @@ def test_clone_copies_parameters_and_nothing_learned():
         ({"recipe": "paper"}, "recipe"),
         ({"pretrain": True, "pretrain_epochs": 9}, "pretrain_epochs"),
         ({"tau": 0}, "tau"),
+        ({"hardness": "augcl"}, "pretrain=True"),
     ],
 )
 def test_settings_that_cannot_be_are_refused(options, message):
