@@ -92,7 +92,7 @@ def test_the_table_shows_every_depth_with_intervals_beside_the_paper(tmp_path, m
     assert {path: path.stat().st_mtime_ns for path in written} == written
     findings = attack_table.attack_table(request)
     (grid,) = findings.grids
-    assert [row[0] for row in grid.rows] == ["clean", "RandSampling", "GradArgmax", "RLS2V"]
+    assert [row[0] for row in grid.rows] == ["clean", "RandSampling", "GradArgmax", "RL-S2V"]
     assert "(93.20)" in grid.rows[0][1]
     assert len(findings.sentences) == 1
 
