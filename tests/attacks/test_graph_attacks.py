@@ -7,8 +7,10 @@ import torch
 from benchmarks.attacks import _one_by_one
 from benchmarks.textbook import attacks as textbook
 from sklearn.base import clone
+from sklearn.pipeline import make_pipeline
+from sklearn.svm import SVC
 
-from augcl import GradArgmax, InputError, RandSampling, Structure2VecClassifier
+from augcl import GradArgmax, GraphCL, InputError, RandSampling, Structure2VecClassifier
 from augcl.attacks import RLS2V, SameComponents, Semantics, WeightedEdges, accuracy_under
 from augcl.attacks.grad_argmax import target_classes
 from augcl.data import GraphSet, components
@@ -220,6 +222,16 @@ def test_a_function_is_a_victim_too(victim):
     assert by_scores == accuracy_under(RandSampling(), victim, TEST)
 
 
+@pytest.mark.parametrize("kind", [RandSampling, RLS2V])
+def test_a_pipeline_of_scikit_learn_is_a_victim_too(kind):
+    pipeline = make_pipeline(GraphCL(epochs=1), SVC()).fit(TRAIN, TRAIN.y.numpy())
+    attack = kind()
+    if kind is RLS2V:
+        attack.set_params(updates=2, burn_in=1, width=4, depth=2).fit(pipeline, TEST)
+    assert changed_edges(TEST, attack.perturb(pipeline, TEST)).any()
+    assert 0 <= accuracy_under(attack, pipeline, TEST) <= 1
+
+
 def test_without_labels_the_models_answers_count(victim):
     unlabelled = GraphSet(TEST.x, TEST.edge_index, TEST.node_ptr, TEST.edge_ptr)
     after = GradArgmax().perturb(victim, unlabelled)
@@ -256,6 +268,10 @@ def test_settings_that_cannot_be_are_refused(victim, options, message):
 def test_victims_that_cannot_be_attacked_are_refused(victim):
     with pytest.raises(InputError, match="no gradients by edges"):
         GradArgmax().perturb(victim.logits, TEST)
+    with pytest.raises(InputError, match="fit it first"):
+        GradArgmax().perturb(Structure2VecClassifier(), TEST)
+    with pytest.raises(InputError, match=r"lambda g: model\(g.x, g.edge_index, g.graph_of_node\)"):
+        accuracy_under(RandSampling(), torch.nn.Bilinear(2, 2, 1), TEST)
     with pytest.raises(InputError, match="cannot be attacked"):
         accuracy_under(RandSampling(), 3, TEST)
     with pytest.raises(InputError, match="a class that the model does not know"):

@@ -1,5 +1,8 @@
 """RL-S2V: its network, its targets, its memory, and that it learns, saves and resumes."""
 
+import io
+import sys
+
 import numpy as np
 import pytest
 import torch
@@ -158,6 +161,16 @@ def test_the_model_is_asked_for_classes_only(monkeypatch):
     assert asked
 
 
+def test_the_bar_shows_the_accuracy_of_the_victim(monkeypatch):
+    screen = io.StringIO()
+    monkeypatch.setattr(sys, "stderr", screen)
+    monkeypatch.setenv("FORCE_COLOR", "1")  # rich takes that for a terminal
+    attack = quick().fit(by_first_node, TRAIN)
+    told = f"accuracy of the victim {100 * attack.history_[-1]['accuracy']:.1f} %"
+    for part in ("RL-S2V", "6/6", told):
+        assert part in screen.getvalue()
+
+
 def test_authors_learn_on_the_graphs_that_they_attack():
     attack = quick(recipe="authors")
     after = attack.perturb(by_first_node, TEST)
@@ -215,10 +228,25 @@ def test_a_saved_agent_is_the_same(tmp_path):
         RLS2V.load(tmp_path / "nowhere")
 
 
-def test_wrong_settings_and_data_are_refused(molecules):
-    with pytest.raises(InputError, match="epsilon"):
-        quick(epsilon=(2, 0)).fit(by_first_node, TRAIN)
-    with pytest.raises(InputError, match="updates"):
-        quick(updates=0).fit(by_first_node, TRAIN)
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("epsilon", [(2, 0), 0.5, (1,), (1, 0.5, 0.1), "ab", (float("nan"), 1)]),
+        ("epsilon_share", [-1, 2, "x"]),
+        ("updates", [0, 2.5, "x"]),
+        ("lr", [0, -1, "x", float("inf")]),
+        ("width", [0, 2.5]),
+        ("depth", [0, "x"]),
+        ("validation", [1, -0.1, "x"]),
+        ("semantics", [3, "components", SameComponents]),
+    ],
+)
+def test_wrong_settings_are_refused_by_name(name, values):
+    for value in values:
+        with pytest.raises(InputError, match=f"^{name} is"):
+            quick(**{name: value}).fit(by_first_node, TRAIN)
+
+
+def test_graphs_with_other_features_are_refused(molecules):
     with pytest.raises(InputError, match="7 node features"):
         quick().fit(by_first_node, TRAIN).perturb(by_first_node, molecules)

@@ -5,7 +5,9 @@ import json
 from dataclasses import replace
 
 import pytest
+import torch
 
+from augcl import RLS2V
 from augcl.experiments import attack_cells
 from augcl.experiments.fanout import compute_missing
 from augcl.report import attack_table
@@ -45,9 +47,40 @@ def test_a_saved_victim_is_attacked_again(attacked, succeeds, tmp_path):
     assert again["attacked"]["accuracy"] <= again["clean"]["accuracy"]
 
 
+def test_the_result_tells_the_settings_of_victim_and_attack(attacked):
+    _, result = attacked
+    assert result["victim"]["settings"]["epochs"] == 3
+    assert result["recipe"] == "default"
+    assert result["settings"]["random_state"] == 1
+
+
+@pytest.mark.parametrize("recipe", ["default", "authors"])
+def test_an_agent_is_kept_and_goes_on_from_its_checkpoint(succeeds, refused, tmp_path, recipe):
+    options = ("--attack", "RLS2V", "--recipe", recipe, "--epochs", "1", "--updates", "3")
+    out = tmp_path / "x"
+    first = json.loads(succeeds("attack", "components", *options, "--out", out, "--json"))
+    assert first["settings"]["updates"] == 3
+    assert first["victim"]["settings"]["recipe"] == recipe
+    agent = RLS2V.load(out / "agent")
+    assert agent.recipe == recipe
+    (out / "agent" / "attack.safetensors").unlink()
+    checkpoints = {path: path.stat().st_mtime_ns for path in out.rglob("checkpoint.safetensors")}
+    assert len(checkpoints) == 2
+    again = ("attack", "components", *options, "--out", out, "--resume")
+    assert json.loads(succeeds(*again, "--json")) == first
+    assert {path: path.stat().st_mtime_ns for path in checkpoints} == checkpoints
+    assert torch.equal(
+        torch.cat([p.flatten() for p in RLS2V.load(out / "agent").network_.parameters()]),
+        torch.cat([p.flatten() for p in agent.network_.parameters()]),
+    )
+    assert "updates = 3" in refused(*again[:-1], "--updates", "4", "--resume")
+
+
 @pytest.mark.parametrize(
     ("options", "told"),
     [
+        (("--recipe", "paper"), "recipe"),
+        (("--recipe", "authors", "--changes", "both"), "only adds"),
         (("--attack", "Grad"), "attack"),
         (("--pretraining", "dcl"), "pre-training"),
         (("--changes", "swap"), "changes"),
@@ -92,7 +125,7 @@ def test_the_table_shows_every_depth_with_intervals_beside_the_paper(tmp_path, m
     assert {path: path.stat().st_mtime_ns for path in written} == written
     findings = attack_table.attack_table(request)
     (grid,) = findings.grids
-    assert [row[0] for row in grid.rows] == ["clean", "RandSampling", "GradArgmax", "RLS2V"]
+    assert [row[0] for row in grid.rows] == ["clean", "RandSampling", "GradArgmax", "RL-S2V"]
     assert "(93.20)" in grid.rows[0][1]
     assert len(findings.sentences) == 1
 

@@ -49,6 +49,17 @@ def test_the_data_folder_comes_before_the_wheel(tmp_path):
     assert len(load("MUTAG", data_dir=tmp_path)) == 1
 
 
+@pytest.mark.parametrize("name", ["components-40-50", "components-90-100"])
+def test_components_of_every_published_size_have_a_name(name):
+    graphs = load(name)
+    low, high = (int(part) for part in name.split("-")[1:])
+    nodes = graphs.node_ptr.diff()
+    assert graphs.name == name
+    assert len(graphs) == 1500
+    assert int(nodes.max()) <= high
+    assert int(nodes[graphs.y == 0].min()) == low
+
+
 def test_generators_follow_the_seed_and_the_features():
     one, two = load("components", seed=1), load("components", seed=2)
     assert len(one) == 1500

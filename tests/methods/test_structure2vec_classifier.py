@@ -79,6 +79,40 @@ def test_the_authors_choose_on_the_test_graphs():
         quick().fit(TRAIN, test=TEST)
 
 
+@pytest.mark.parametrize("recipe", ["default", "authors"])
+def test_only_the_authors_draw_batches_anew_for_every_epoch(monkeypatch, recipe):
+    seen = []
+
+    def watched(model, batch, generator):
+        if len(batch) == 25:
+            seen.append(batch.edge_ptr)
+        return loss(model, batch, generator)
+
+    loss = Structure2VecClassifier._loss
+    monkeypatch.setattr(Structure2VecClassifier, "_loss", watched)
+    quick(recipe=recipe, epochs=2, validation=0.1).fit(
+        TRAIN, test=TEST if recipe == "authors" else None
+    )
+    first, second = seen[: len(seen) // 2], seen[len(seen) // 2 :]
+    assert len(first) == (10 if recipe == "authors" else 9)  # of 270 and of 243 graphs
+    same = [torch.equal(one, two) for one, two in zip(first, second, strict=True)]
+    assert all(same) if recipe == "default" else not any(same)
+
+
+def test_a_stopped_training_of_the_authors_goes_on_to_the_same_bits(tmp_path):
+    class Authors(Structure2VecClassifier):
+        def fit(self, X, y=None, **where):
+            return super().fit(X, y, test=TEST, **where)
+
+    def victim():
+        return Authors(**{**QUICK, "recipe": "authors", "pretrain": True, "pretrain_epochs": 2})
+
+    whole = victim().fit(TRAIN)
+    rest = stopped_and_resumed(victim, TRAIN, tmp_path, 3)
+    assert same_answers(whole, rest)
+    assert without_seconds(rest.history_) == without_seconds(whole.history_)
+
+
 @pytest.mark.parametrize("hardness", ["none", "progcl", "augcl", "dcl"])
 def test_it_pretrains_with_any_hardness(hardness):
     if hardness == "augcl":
@@ -96,6 +130,11 @@ def test_it_pretrains_with_any_hardness(hardness):
 def test_the_published_share_of_the_epochs_pretrains():
     assert Structure2VecClassifier(pretrain=True, epochs=1000)._contrasted == 101
     assert Structure2VecClassifier(epochs=1000)._contrasted == 0
+    assert [Structure2VecClassifier(pretrain=True, epochs=e)._contrasted for e in (1, 2, 4)] == [
+        0,
+        1,
+        1,
+    ]
 
 
 def test_a_contrastive_loss_that_competes_does_no_harm():
@@ -156,6 +195,7 @@ def test_clone_copies_parameters_and_nothing_learned():
         ({"recipe": "paper"}, "recipe"),
         ({"pretrain": True, "pretrain_epochs": 9}, "pretrain_epochs"),
         ({"tau": 0}, "tau"),
+        ({"hardness": "augcl"}, "pretrain=True"),
     ],
 )
 def test_settings_that_cannot_be_are_refused(options, message):

@@ -35,7 +35,7 @@ def test_every_depth_has_a_table_of_all_victims_with_the_papers_numbers(folder):
     ]
     grid = findings.grids[0]
     assert grid.header == ("", "Original", "GraphCL", "ProGCL", "AUGCL")
-    assert [row[0] for row in grid.rows] == ["clean", "RandSampling", "GradArgmax", "RLS2V"]
+    assert [row[0] for row in grid.rows] == ["clean", "RandSampling", "GradArgmax", "RL-S2V"]
     assert grid.rows[0][1].endswith("(93.20)")
 
 
@@ -56,6 +56,14 @@ def test_a_sentence_says_where_hardness_helps_beyond_noise(folder):
     )
     assert "better in RandSampling at depth 2" in sentences["ProGCL against GraphCL"]
     assert "worse" not in " ".join(sentences.values())
+
+
+def test_the_note_tells_the_updates_and_how_many_victims_there_are(folder):
+    (note,) = attack_table(request(folder)).grids[-1].notes
+    assert "mean of 2 trained victims" in note
+    assert "the agent of RL-S2V with 3000 updates (published: 1000 and 100,000)" in note
+    (note,) = attack_table(request(folder, seeds=1)).grids[-1].notes
+    assert "one trained victim each" in note
 
 
 def test_what_was_not_measured_is_not_shown(tmp_path):

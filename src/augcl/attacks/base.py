@@ -69,7 +69,8 @@ class Attack(BaseEstimator, ABC):  # type: ignore[misc]
         ----------
         model :
             The victim: ``predict(graphs)`` gives classes, or ``model(graphs)`` gives classes or
-            (G, C) scores.
+            (G, C) scores. Either gets a GraphSet. A PyG module goes in as
+            ``lambda g: module(g.x, g.edge_index, g.graph_of_node)``.
         graphs : GraphSet, list of PyG Data or networkx graphs, PyG dataset
         y : (G,) array, optional
             True classes; those of the graphs if None, and if they have none what the model says
@@ -94,6 +95,14 @@ class Attack(BaseEstimator, ABC):  # type: ignore[misc]
         one_of(self.recipe, ("default", "authors"), "recipe")
         if self._authors and self.changes != "add":
             raise InputError('recipe="authors" only adds edges: leave changes at "add"')
+        given, asked = self.semantics, ("groups", "may_add", "may_delete")
+        if isinstance(given, type) or not (
+            given is None or all(hasattr(given, name) for name in asked)
+        ):
+            raise InputError(
+                f"semantics is {given!r}: give an object with groups, may_add and may_delete, such "
+                "as one of a subclass of augcl.attacks.Semantics"
+            )
 
     @property
     def _authors(self) -> bool:

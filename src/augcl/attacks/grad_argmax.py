@@ -50,6 +50,8 @@ class GradArgmax(Attack):
         self, model: Any, graphs: GraphSet, labels: NDArray[Any], generator: torch.Generator
     ) -> Tensor:
         if not isinstance(model, HasEdgeFactors | HasEdgeGradients):
+            if hasattr(model, "edge_factors") or hasattr(model, "edge_gradients"):
+                raise InputError(f"{type(model).__name__} knows no classes_ yet: fit it first")
             raise InputError(
                 f"{type(model).__name__} gives no gradients by edges: take "
                 "Structure2VecClassifier, WeightedEdges, or another attack"

@@ -11,9 +11,9 @@ import torch
 from sklearn.base import BaseEstimator
 from torch import Tensor
 
-from augcl.attacks.node_victim import NodeVictim, node_numbers
+from augcl.attacks.node_victim import NodeVictim
 from augcl.attacks.rules import CHANGES
-from augcl.errors import one_of
+from augcl.errors import InputError, one_of
 from augcl.training.method import seeded_generator, whole_number
 
 
@@ -49,8 +49,12 @@ class NodeAttack(BaseEstimator, ABC):  # type: ignore[misc]
         """Attack each of the targets (numbers or a mask) with at most `budget` changes."""
         whole_number("budget", self.budget, least=1)
         one_of(self.changes, CHANGES, "kind of changes")
-        data = victim.method._read(graph).to(victim.weight.device)
-        chosen = torch.from_numpy(node_numbers(targets, data.num_nodes)).to(victim.weight.device)
+        if not isinstance(victim, NodeVictim):
+            raise InputError(
+                f"{type(victim).__name__} is no victim: give NodeVictim(method).fit(graph, train)"
+            )
+        data, chosen = victim.read(graph, targets)
+        truth = victim.classes_[victim.truth(data, chosen)]
         draws = seeded_generator(self.random_state)
         partners = chosen.new_empty(len(chosen), 0)
         for _ in range(self.budget):
@@ -60,7 +64,6 @@ class NodeAttack(BaseEstimator, ABC):  # type: ignore[misc]
             best, node = score.max(1)
             found = torch.where(best > -torch.inf, node, -1)
             partners = torch.cat([partners, found[:, None]], 1)
-        truth = data.y.numpy()[chosen.cpu().numpy()]
         clean, attacked = (
             float(np.mean(victim.predict(graph, targets, changed) == truth))
             for changed in (None, partners)
@@ -129,8 +132,7 @@ class NodeGradientFlips(NodeAttack):
     def _scores(
         self, victim: NodeVictim, graph: Any, targets: Any, partners: Tensor, draws: torch.Generator
     ) -> Tensor:
-        data = victim.method._read(graph).to(victim.weight.device)
-        chosen = torch.from_numpy(node_numbers(targets, data.num_nodes)).to(victim.weight.device)
+        data, chosen = victim.read(graph, targets)
         joined = _joined(data, chosen, partners)
         slopes = [s.slopes for _, s in victim.states(graph, targets, partners, gradients=True)]
         rises = torch.cat([part for part in slopes if part is not None])

@@ -90,6 +90,8 @@ class NodeVictim:
         if data.y is None:
             raise InputError(f"{data.name} has no labels: a victim learns them")
         nodes = node_numbers(train, data.num_nodes)
+        if len(data.y[nodes].unique()) < 2:
+            raise InputError("the nodes of train are of one class: a victim needs two or more")
         head = LogisticRegression(max_iter=1000)
         head.fit(self.method.transform(graph)[nodes], data.y.numpy()[nodes])
         self.classes_ = head.classes_
@@ -100,6 +102,28 @@ class NodeVictim:
         self.weight = torch.from_numpy(weight).float().to(device)
         self.bias = torch.from_numpy(bias).float().to(device)
         return self
+
+    def read(self, graph: Any, targets: Any) -> tuple[NodeGraph, Tensor]:
+        """The graph, and the (T,) numbers of the targets, where the victim computes."""
+        if not hasattr(self, "classes_"):
+            raise InputError("the victim knows no classes yet: call fit(graph, train) first")
+        data: NodeGraph = self.method._read(graph).to(self.weight.device)
+        chosen = torch.from_numpy(node_numbers(targets, data.num_nodes))
+        return data, chosen.to(self.weight.device)
+
+    def truth(self, data: NodeGraph, targets: Tensor) -> NDArray[np.int64]:
+        """(T,) the true classes of targets, as numbers of the victim's classes."""
+        if data.y is None:
+            raise InputError(f"{data.name} has no labels: an attack makes a node leave its class")
+        labels = data.y.cpu().numpy()[targets.cpu().numpy()]
+        known = np.isin(labels, self.classes_)
+        if not known.all():
+            raise InputError(
+                f"node {int(targets[int((~known).argmax())])} is of class {labels[~known][0]}, "
+                "which the victim never saw: leave it out, or fit the victim on nodes of it too"
+            )
+        numbers: NDArray[np.int64] = np.searchsorted(self.classes_, labels)
+        return numbers
 
     def predict(self, graph: Any, targets: Any, partners: Tensor | None = None) -> NDArray[Any]:
         """(T,) classes of the targets, each in its own copy of the graph.
@@ -122,8 +146,7 @@ class NodeVictim:
         self, graph: Any, targets: Any, partners: Tensor | None, *, gradients: bool
     ) -> list[tuple[slice, NodeState]]:
         """The network's state for the targets, many copies at a time: (which, state)."""
-        data = self.method._read(graph).to(self.weight.device)
-        chosen = torch.from_numpy(node_numbers(targets, data.num_nodes)).to(self.weight.device)
+        data, chosen = self.read(graph, targets)
         if partners is None:
             partners = chosen.new_empty(len(chosen), 0)
         with torch.no_grad():
@@ -135,8 +158,7 @@ class NodeVictim:
             copies = Copies.of(data, chosen[part], partners[part])
             labels = None
             if gradients:
-                known = np.searchsorted(self.classes_, data.y[chosen[part].cpu()].numpy())
-                labels = torch.from_numpy(known).to(first.device)
+                labels = torch.from_numpy(self.truth(data, chosen[part])).to(first.device)
             parts.append((part, self._state(copies, first, labels)))
         return parts
 
@@ -182,8 +204,14 @@ def _edge_slopes(copies: Copies, h: Tensor, p: Tensor, by_h: Tensor, by_p: Tenso
 def node_numbers(nodes: Any, count: int) -> NDArray[np.int64]:
     """Numbers of nodes from numbers or a mask."""
     found = np.asarray(nodes)
-    if found.dtype == bool:
+    if found.dtype == bool and found.shape == (count,):
         found = np.flatnonzero(found)
-    if found.ndim != 1 or not len(found) or found.min() < 0 or found.max() >= count:
+    if (
+        found.dtype.kind not in "iu"
+        or found.ndim != 1
+        or not len(found)
+        or found.min() < 0
+        or found.max() >= count
+    ):
         raise InputError(f"give one or more of the nodes 0 to {count - 1}, or a mask of them")
     return found.astype(np.int64)

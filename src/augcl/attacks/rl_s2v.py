@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 from pathlib import Path
 from typing import Any
 
@@ -124,12 +125,20 @@ class RLS2V(LearnedAttack):
     def _check(self) -> None:
         super()._check()
         counts = ("updates", "burn_in", "replay", "evaluate_every", "copy_every", "batch_size")
-        for name in counts:
+        for name in (*counts, "width", "depth"):
             whole_number(name, getattr(self, name), least=1)
-        if not 0 <= self.validation < 1:
+        if not (_is_share(self.validation) and self.validation < 1):
             raise InputError(f"validation is {self.validation!r}: give a share from 0 to below 1")
-        if not all(0 <= value <= 1 for value in self._epsilon):
-            raise InputError(f"epsilon is {self.epsilon!r}: give two probabilities")
+        if not _is_share(self.epsilon_share):
+            raise InputError(f"epsilon_share is {self.epsilon_share!r}: give a share from 0 to 1")
+        ends = self._epsilon
+        if not (isinstance(ends, tuple | list) and len(ends) == 2 and all(map(_is_share, ends))):
+            raise InputError(
+                f"epsilon is {ends!r}: give two probabilities, as in (1.0, 0.05); for one that "
+                "stays, give it twice"
+            )
+        if not (isinstance(self.lr, float | int) and 0 < self.lr < math.inf):
+            raise InputError(f"lr is {self.lr!r}: the learning rate must be above 0 and finite")
 
     @property
     def _epsilon(self) -> tuple[float, float]:
@@ -255,3 +264,7 @@ class RLS2V(LearnedAttack):
             depth=self.depth,
             generator=generator,
         )
+
+
+def _is_share(value: Any) -> bool:
+    return isinstance(value, float | int) and 0 <= value <= 1

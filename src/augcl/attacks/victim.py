@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -49,6 +50,7 @@ def predicted(model: Any, graphs: GraphSet) -> NDArray[Any]:
     if hasattr(model, "predict"):
         answer = model.predict(graphs)
     elif callable(model):
+        _takes_graphs_alone(model, graphs)
         with torch.no_grad():
             answer = model(graphs)
     else:
@@ -66,6 +68,19 @@ def predicted(model: Any, graphs: GraphSet) -> NDArray[Any]:
     return found
 
 
+def _takes_graphs_alone(model: Any, graphs: GraphSet) -> None:
+    """Raise `InputError` if the call would fail, as that of a PyG module does."""
+    try:
+        inspect.signature(getattr(model, "forward", model)).bind(graphs)
+    except TypeError as error:
+        raise InputError(
+            f"{type(model).__name__} is called with the graphs alone ({error}): give a function "
+            "of them, such as lambda g: model(g.x, g.edge_index, g.graph_of_node)"
+        ) from None
+    except ValueError:  # written in C: it does not tell
+        return
+
+
 class WeightedEdges:
     """A classifier whose message passing knows edge weights, made ready for `GradArgmax`.
 
@@ -76,6 +91,17 @@ class WeightedEdges:
         over edges must be linear in the weights.
     classes : int
         C.
+
+    Examples
+    --------
+    >>> from torch_geometric.nn import GraphConv, global_add_pool
+    >>> from augcl.attacks import GradArgmax
+    >>> from augcl.data import components
+    >>> conv = GraphConv(1, 3)
+    >>> def module(x, edge_index, edge_weight, batch):
+    ...     return global_add_pool(conv(x, edge_index, edge_weight), batch)
+    >>> len(GradArgmax().perturb(WeightedEdges(module, classes=3), components(per_class=5)))
+    15
     """
 
     def __init__(self, module: nn.Module, classes: int) -> None:

@@ -19,7 +19,11 @@ if TYPE_CHECKING:
 
 def attack(
     dataset: Annotated[
-        str, typer.Argument(help="Graphs with labels: components, a name or a path.")
+        str,
+        typer.Argument(
+            help="Graphs with labels: components (15 to 20 nodes), components-40-50, "
+            "components-90-100, a name or a path."
+        ),
     ] = "components",
     model: Annotated[
         Path | None,
@@ -36,27 +40,36 @@ def attack(
     ] = "none",
     epochs: Annotated[int, typer.Option(min=1, help="Of that victim.")] = 50,
     updates: Annotated[int, typer.Option(min=1, help="Of the agent of RLS2V.")] = 1000,
+    recipe: Annotated[
+        str, typer.Option(help="default, or authors: as the released code, quirks included.")
+    ] = "default",
     seed: Annotated[int, typer.Option(min=0, help="Of victim and attack.")] = 0,
     features: Features = "auto",
     data_dir: DataDir = None,
     out: Annotated[
         Path, typer.Option(help="Folder for the victim, result.json and the changed edges.")
     ] = Path("runs/attack"),
+    resume: Annotated[
+        bool, typer.Option(help="Go on with a stopped training of victim and agent in --out.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Attack a classifier by changing few edges, without changing what a graph is.
 
     A change must keep the number of connected components. Without --model a structure2vec victim
-    is trained on 90 % of each class and attacked on the rest.
+    is trained on 90 % of each class and attacked on the rest; with it, --depth, --pretraining and
+    --epochs are the saved victim's. The agent of RLS2V learns on the 90 %, too.
 
         augcl attack components --attack GradArgmax --depth 3 --pretraining augcl
     """
+    from augcl.attacks import RLS2V
     from augcl.attacks.rules import CHANGES
     from augcl.data import GraphSet, load
     from augcl.data.component_sets import first_and_last
     from augcl.experiments.attacks import PRETRAININGS, AttackSpec, accuracy_of
     from augcl.files import write_json, write_text
     from augcl.methods import load_model
+    from augcl.training.method import plain_settings
 
     one_of(pretraining, PRETRAININGS, "pre-training")
     one_of(changes, CHANGES, "kind of changes")
@@ -67,8 +80,11 @@ def attack(
         budget=budget,
         changes=changes,
         updates=updates,
+        recipe=recipe,
     )
+    one_of(recipe, ("default", "authors"), "recipe")
     attacker = spec.attack(attack, seed)
+    attacker._check()  # before minutes of training
     graphs = load(dataset, data_dir=data_dir, features=features)
     if not isinstance(graphs, GraphSet):
         raise InputError(
@@ -82,22 +98,37 @@ def attack(
             "graph a class (graphs.csv: column label; TU: NAME_graph_labels.txt)"
         )
     train, test = first_and_last(graphs)
+    written = []
     if model is None:
-        victim: Any = spec.victim(seed).fit(train)
+        victim: Any = spec.victim(seed)
+        victim.fit(
+            train,
+            test=test if recipe == "authors" else None,
+            folder=out / "model",
+            resume=resume,
+        )
         victim.save(out / "model")
+        written.append("model")
     else:
         victim = load_model(model)
         if not hasattr(victim, "predict"):
             raise InputError(f"{model} holds a {type(victim).__name__}, which does not classify")
-    if hasattr(attacker, "fit"):
-        attacker.fit(victim, train)
+    if isinstance(attacker, RLS2V):
+        graphs = test if recipe == "authors" else train
+        attacker.fit(victim, graphs, folder=out / "agent", resume=resume)
+        attacker.save(out / "agent")
+        written.append("agent")
     changed = attacker.perturb(victim, test)
+    settings = plain_settings(attacker)["params"]
     result = {
         "dataset": dataset,
         "attack": attack,
         "budget": budget,
         "changes": changes,
+        "recipe": recipe,
         "seed": seed,
+        "victim": {"method": type(victim).__name__, "settings": victim.settings()},
+        "settings": {k: v for k, v in settings.items() if k != "progress"},
         "clean": accuracy_of(victim, test),
         "attacked": accuracy_of(victim, changed),
     }
@@ -107,7 +138,7 @@ def attack(
         typer.echo(json.dumps(result, indent=1))
     else:
         Console().print(_table(result))
-        typer.echo(f"Victim, result.json and changed_edges.csv are in {out}")
+        typer.echo(f"In {out}: {', '.join([*written, 'result.json, changed_edges.csv'])}")
 
 
 def changed_edges(before: GraphSet, after: GraphSet) -> str:

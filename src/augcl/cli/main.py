@@ -102,6 +102,7 @@ def main() -> None:
     if code == INTERRUPTED:  # Typer returns this code for Ctrl-C
         cures = {
             "train": "; the same command with --resume goes on from the last epoch",
+            "attack": "; the same command with --resume goes on from the last checkpoint",
             "reproduce": "; the same command goes on where it was",
             "compare": "; the same command goes on where it was",
         }

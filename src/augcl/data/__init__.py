@@ -1,6 +1,7 @@
 """Graphs in memory and where they come from."""
 
 from augcl.data.catalogue import names
+from augcl.data.component_sets import component_sets
 from augcl.data.convert import as_graphset
 from augcl.data.features import node_features
 from augcl.data.generators import components, digits, digits_knn
@@ -16,6 +17,7 @@ __all__ = [
     "Splits",
     "as_graphset",
     "as_node_graph",
+    "component_sets",
     "components",
     "digits",
     "digits_knn",

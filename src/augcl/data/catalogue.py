@@ -19,6 +19,8 @@ GRAPH_SETS = {
     "REDDIT-MULTI-5K": "4,999 discussions in 5 communities",
     "REDDIT-MULTI-12K": "11,929 discussions in 11 communities",
     "components": "drawn at random; the class is the number of connected components",
+    "components-40-50": "the same with 40 to 50 nodes instead of 15 to 20",
+    "components-90-100": "the same with 90 to 100 nodes",
     "digits": "1,797 handwritten digits, each a graph of its bright pixels",
 }
 NODE_SETS = {

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from augcl.data.cache import cache_dir
 from augcl.data.catalogue import ALIASES, NODE_SETS, known_name, names
+from augcl.data.component_sets import SIZES
 from augcl.data.download import download_node_set, download_tu
 from augcl.data.features import node_features, structure_features
 from augcl.data.formats import KNOWN, is_one_graph, read_graph, read_graphs
@@ -88,8 +89,9 @@ def load_graphs(
             f"{known} is one graph with classes of nodes, a set of graphs is needed here: choose "
             "a node method, or a set of graphs that augcl data lists"
         )
-    if known == "components":
-        graphs = components(seed=seed)
+    if known is not None and known.startswith("components"):
+        size, p = SIZES[known.removeprefix("components").removeprefix("-") or "15-20"]
+        graphs = replace(components(nodes=size, p=p, seed=seed), name=known)
     elif known == "digits":
         graphs = digits()
     elif known is not None:

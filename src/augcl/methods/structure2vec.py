@@ -33,16 +33,18 @@ class Structure2VecClassifier(GraphClassifierEstimator):
     pretrain : bool
         Contrast graphs with views of them first, without labels, in the same training.
     hardness : Hardness or {"none", "augcl", "dcl", "hcl", "progcl"}, optional
-        How hard each negative of the pre-training is: "none" is GraphCL's.
+        How hard each negative of the pre-training is: "none" is GraphCL's. Any other needs
+        ``pretrain=True``.
     recipe : {"default", "authors"}
-        "authors": the epoch with the lowest loss on `test` (see `fit`) is kept, the view of the
-        pre-training is the released code's star, and the positive is left out of the denominator
-        where no hardness weighs. By default an epoch is chosen on graphs held out of the training
-        set, and views are what they are meant to be.
+        "authors": the epoch with the lowest loss on `test` (see `fit`) is kept, batches are drawn
+        anew for every epoch, the view of the pre-training is the released code's star, and the
+        positive is left out of the denominator where no hardness weighs. By default an epoch is
+        chosen on graphs held out of the training set, batches are drawn once, and views are what
+        they are meant to be.
     epochs : int
         All epochs; published are up to 1000.
     pretrain_epochs : int, optional
-        How many of them contrast; if None the published share, 101 of 1000.
+        How many of them contrast; if None the published share, 101 of 1000, but at least one.
     validation : float
         Share of the training graphs held out to choose the epoch; 0 keeps the last epoch.
     view : {"intended", "authors", "plain"}, optional
@@ -121,7 +123,8 @@ class Structure2VecClassifier(GraphClassifierEstimator):
             return 0
         if self.pretrain_epochs is not None:
             return self.pretrain_epochs
-        return round(self.epochs * PUBLISHED_PRETRAINING / PUBLISHED_EPOCHS)
+        share = round(self.epochs * PUBLISHED_PRETRAINING / PUBLISHED_EPOCHS)
+        return min(max(1, share), max(0, self.epochs - 1))  # both phases, in a short training too
 
     def _start(self) -> None:
         super()._start()
@@ -132,6 +135,11 @@ class Structure2VecClassifier(GraphClassifierEstimator):
             raise InputError(f"pretrain_epochs is {self._contrasted}, more than all {self.epochs}")
         recipe = get_recipe(self.recipe)
         self.hardness_ = chosen_hardness(self.hardness, recipe)
+        if not (self.pretrain or isinstance(self.hardness_, Uniform)):
+            raise InputError(
+                f"hardness {type(self.hardness_).__name__} weighs the negatives of a pre-training, "
+                "and there is none: give pretrain=True, or drop it"
+            )
         self._view = VictimDrop(form=self.view or ("authors" if self._authors else "intended"))
         contrasted = self._contrasted
         self._onset = Onset(self.hardness_, epochs=contrasted, usual=contrasted // 2)

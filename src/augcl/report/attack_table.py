@@ -19,6 +19,8 @@ from augcl.report.request import Request
 ROWS = {"clean": "Unattack", "RandSampling": "RandSampling"}
 ROWS |= {"GradArgmax": "GradArgmax", "RLS2V": "RL-S2V"}
 """Our names of the rows, and the paper's."""
+SHOWN = {**{row: row for row in ROWS}, "RLS2V": "RL-S2V"}
+"""What a reader sees of them."""
 
 LAPTOP = {"epochs": 100, "updates": 3000}
 FULL = {"epochs": 1000, "updates": 100_000}
@@ -44,9 +46,8 @@ def attack_table(request: Request) -> Findings:
         seeds = {rows["clean"].seeds for victims in found.values() for rows in victims.values()}
         note = (
             "Accuracy in percent with its 95 % interval (Wilson, of the distinct test graphs: what "
-            "other graphs would change, not what another training would), mean of "
-            f"{'–'.join(map(str, sorted({min(seeds), max(seeds)})))} trained victims; in "
-            "parentheses the paper's, single runs. Victims trained for "
+            "other graphs would change, not what another training would), "
+            f"{_count(seeds)}; in parentheses the paper's, single runs. Victims trained for "
             f"{schedule['epochs']} epochs at most, the agent of RL-S2V with {schedule['updates']} "
             "updates (published: 1000 and 100,000)."
         )
@@ -72,6 +73,12 @@ class Share:
     @property
     def interval(self) -> tuple[float, float]:
         return wilson_interval(self.right, self.graphs)
+
+
+def _count(seeds: set[int]) -> str:
+    if seeds == {1}:
+        return "one trained victim each"
+    return f"mean of {'–'.join(map(str, sorted({min(seeds), max(seeds)})))} trained victims"
 
 
 def _schedule(request: Request) -> dict[str, Any]:
@@ -104,7 +111,10 @@ def _share(row: str, found: list[dict[str, Any]]) -> Share:
 
 def _grid(depth: int, victims: dict[str, dict[str, Share]]) -> Grid:
     lines = [
-        (row, *(_text(rows[row], attack_accuracy(depth, paper, v)) for v, rows in victims.items()))
+        (
+            SHOWN[row],
+            *(_text(rows[row], attack_accuracy(depth, paper, v)) for v, rows in victims.items()),
+        )
         for row, paper in ROWS.items()
     ]
     return Grid(f"structure2vec of depth {depth}", ("", *victims), tuple(lines))
@@ -122,7 +132,11 @@ def _sentences(found: dict[int, dict[str, dict[str, Share]]]) -> list[str]:
     sentences = []
     for base, victim in product(("Original", "GraphCL"), ("ProGCL", "AUGCL")):
         pairs = [
-            (f"{row} at depth {depth}", victims[victim][row].interval, victims[base][row].interval)
+            (
+                f"{SHOWN[row]} at depth {depth}",
+                victims[victim][row].interval,
+                victims[base][row].interval,
+            )
             for depth, victims in found.items()
             if base in victims and victim in victims
             for row in ROWS

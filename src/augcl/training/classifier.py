@@ -120,7 +120,11 @@ class GraphClassifierEstimator(ClassifierMixin, GraphEstimator):  # type: ignore
             count = max(1, int(len(data) * self.validation))
             self._selection = [data.select(order[:count])]
             data = data.select(order[count:])
-        batches = fixed_batches(data, int(self.batch_size), generator)
+        self._learning = data
+        return self._full_batches(generator)
+
+    def _full_batches(self, generator: torch.Generator) -> list[GraphSet]:
+        batches = fixed_batches(self._learning, int(self.batch_size), generator)
         full = [batch for batch in batches if len(batch) >= self.batch_size]
         return full or batches
 
@@ -128,6 +132,8 @@ class GraphClassifierEstimator(ClassifierMixin, GraphEstimator):  # type: ignore
         self, epoch: int, batches: list[GraphSet], generator: torch.Generator
     ) -> Metrics:
         self._epoch, self._draws = epoch, generator
+        if self._authors and epoch:  # the released code shuffles before every epoch
+            batches[:] = self._full_batches(generator)
         return {}
 
     def _after_epoch(self) -> Metrics:
