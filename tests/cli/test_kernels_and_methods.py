@@ -58,6 +58,16 @@ def test_a_kernel_has_no_hardness(refused, tmp_path):
     assert "WLKernel has no negatives to weigh" in line
 
 
+@pytest.mark.parametrize(
+    ("method", "option", "value"),
+    [("WLKernel", "epochs", 3), ("Sub2Vec", "epochs", 3), ("WLKernel", "recipe", "authors")],
+)
+def test_an_option_that_would_change_nothing_is_refused(refused, tmp_path, method, option, value):
+    given = ("--method", method, f"--{option}", value, "--out", tmp_path / "x")
+    assert f"{method} has no option {option}: leave it out" in refused("train", *given)
+    assert not (tmp_path / "x").exists()
+
+
 def test_continuous_features_are_refused_in_one_line(refused, tu_set, tmp_path):
     given = ("--features", "attributes", "--no-evaluate", "--jobs", 1, "--out", tmp_path / "x")
     line = refused("train", tu_set(), "--method", "WLKernel", *given)
@@ -73,6 +83,8 @@ def test_every_method_is_listed_with_what_it_does(succeeds):
         assert len(facts["does"]) > 20
     years = {facts["method"]: facts["year"] for facts in listed}
     assert (years["WLKernel"], years["RawFeatures"]) == (2011, None)
+    costs = {facts["method"]: facts["cost"] for facts in listed}
+    assert (costs["HSAN"], costs["GMI"]) == ("hours", "hours")  # of all pairs, hundreds of epochs
 
 
 def test_the_list_is_a_table_for_people(succeeds):

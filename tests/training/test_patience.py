@@ -56,6 +56,16 @@ def test_also_after_all_epochs_the_best_weights_are_kept(graph):
     assert model.network_.encoder.weight.equal(before[1])
 
 
+@pytest.mark.parametrize("told", [[1, 2, 3, 4, 5], [1, 1, 1, 1]])
+def test_weights_from_before_the_first_step_are_told_of(graph, told):
+    with pytest.warns(UserWarning, match="Told on .*untrained weights are kept; lower") as warned:
+        model, before = trained(graph, told)
+    assert len(losses(model)) == 4
+    assert model.network_.encoder.weight.equal(before[0])
+    assert len(warned) == 1
+    assert "\n" not in str(warned[0].message)
+
+
 def test_without_patience_the_last_weights_stay(graph):
     model, before = trained(graph, [1, 2, 3, 4, 5, 6], epochs=6, patience=None)
     assert len(losses(model)) == 6
@@ -79,9 +89,9 @@ def test_a_resumed_run_waits_as_long_and_keeps_the_same_weights(
 
 
 def test_the_epoch_in_which_patience_ends_has_a_checkpoint(graph, tmp_path):
-    first, _ = trained(graph, [1, 2, 3, 4, 5], folder=tmp_path)
+    first, _ = trained(graph, [2, 1, 3, 4, 5], folder=tmp_path)
     before = (tmp_path / "checkpoint.safetensors").stat().st_mtime_ns
-    again, _ = trained(graph, [1, 2, 3, 4, 5], folder=tmp_path, resume=True)
+    again, _ = trained(graph, [2, 1, 3, 4, 5], folder=tmp_path, resume=True)
     assert (tmp_path / "checkpoint.safetensors").stat().st_mtime_ns == before
     assert again.history_ == first.history_
     assert np.array_equal(again.transform(graph), first.transform(graph))

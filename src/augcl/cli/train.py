@@ -145,10 +145,13 @@ def train(
     if method is None:
         many = isinstance(load(dataset, data_dir=data_dir, features=features), GraphSet)
         method = "GraphCL" if many else "GCA"
+    known = METHODS[one_of(method, METHODS, "method")]().get_params(deep=False)
     if hardness is None:
-        known = METHODS[one_of(method, METHODS, "method")]().get_params(deep=False)
         hardness = "augcl" if "hardness" in known else "none"
     _check_hardness(hardness, hardness_options)
+    for option, asked in (("epochs", epochs is not None), ("recipe", recipe != "default")):
+        if asked and option not in known:
+            raise InputError(f"{method} has no option {option}: leave it out")
     given = {
         "batch_size": batch_size,
         "preset": preset,

@@ -7,11 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 
 from augcl.experiments.embedding_file import read_embeddings
 from augcl.experiments.finding import Finding
 from augcl.experiments.loss_curve import look_at_loss
 from augcl.experiments.seeds import read_result
+from augcl.training.alike import all_alike
 
 Weights = list[dict[str, Any] | None]
 
@@ -133,9 +135,7 @@ def look_at_seeds(seeds: list[int], runs: np.ndarray[Any, Any]) -> list[Finding]
 
 def look_at_embeddings(Z: np.ndarray[Any, Any]) -> list[Finding]:
     """Do they differ at all?"""
-    spread = Z.astype(np.float64).std(0)
-    scale = float(np.abs(Z).max(initial=0.0))
-    if spread.max(initial=0.0) > 1e-4 * scale:
+    if not all_alike(torch.from_numpy(Z)):
         return []
     cure = "lower --lr, or give the nodes features that differ"
     return [Finding("warning", "embeddings", "all alike: the encoder collapsed", cure)]

@@ -66,6 +66,7 @@ class GMI(NodeEstimator):
     """
 
     year = 2020
+    cost = "hours"
 
     def __init__(
         self,

@@ -89,6 +89,7 @@ class HSAN(NodeEstimator):
     """
 
     year = 2023
+    cost = "hours"
 
     def __init__(
         self,

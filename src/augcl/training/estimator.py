@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from abc import abstractmethod
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -15,6 +16,7 @@ from augcl.data import GraphSet
 from augcl.data.batches import fixed_batches
 from augcl.errors import InputError
 from augcl.ops.adam import Adam
+from augcl.training.alike import all_alike
 from augcl.training.checkpoint import Snapshot, load_module, prefixed
 from augcl.training.loop import Metrics, Run, make_fabric, train
 from augcl.training.method import Method, fingerprint, whole_number
@@ -123,6 +125,27 @@ class Estimator(Method):
         return self
 
     def _embedded(self, data: Any) -> Tensor:
+        embeddings = self._embedded_now(data)
+        if self.history_ and all_alike(embeddings) and self._could_be_told_apart(data):
+            warnings.warn(
+                f"{type(self).__name__} gives everything in {data.name} the same embedding: its "
+                f"training collapsed; lower the learning rate (lr), which was "
+                f"{self._setting('lr'):g}",
+                stacklevel=4,  # from where `transform` was called, through scikit-learn's wrapper
+            )
+        return embeddings
+
+    def _could_be_told_apart(self, data: Any) -> bool:
+        """Whether an untrained network gives embeddings that differ."""
+        trained, generator = self.network_, torch.Generator().manual_seed(0)
+        device = next(trained.parameters()).device
+        self.network_ = self._build(self.n_features_in_, generator).to(device)
+        try:
+            return not all_alike(self._embedded_now(data))
+        finally:
+            self.network_ = trained
+
+    def _embedded_now(self, data: Any) -> Tensor:
         self.network_.eval()
         return self._embed(data, next(self.network_.parameters()).device)
 

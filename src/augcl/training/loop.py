@@ -6,6 +6,7 @@ import json
 import math
 import os
 import time
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -115,7 +116,8 @@ def train(
     the same bits as a run never stopped.
 
     With `patience`, training ends after so many epochs without a lower loss, and the network gets
-    back the weights that had the lowest one: those before that epoch's step.
+    back the weights that had the lowest one: those before that epoch's step. If that is the first
+    epoch, nothing was learned, and a warning says so.
     """
     last_written = -math.inf
     if folder is not None:
@@ -156,6 +158,13 @@ def train(
                 run.snapshot(settings).write(folder / "checkpoint.safetensors")
     if run.best:
         load_module(run.network, run.best)
+        if 0 < run.since_best == len(run.history) - 1:
+            warnings.warn(
+                f"{title}: no epoch had a lower loss than the first, before any step, so that the "
+                "untrained weights are kept; lower the learning rate (lr), or divide large "
+                "features by their sum (normalize_features=True)",
+                stacklevel=4,  # from where `fit` was called
+            )
 
 
 class OneCPU:

@@ -1,0 +1,37 @@
+"""Every name that `augcl methods` lists trains, embeds and comes back from the command line."""
+
+import json
+
+import numpy as np
+import pytest
+
+from augcl import load_model
+from augcl.methods import METHODS
+
+
+@pytest.fixture
+def friends(tmp_path):
+    """A ring of 12 named nodes with two numbers each."""
+    folder = tmp_path / "friends"
+    folder.mkdir()
+    edges = "".join(f"n{i},n{(i + 1) % 12}\n" for i in range(12))
+    (folder / "edges.csv").write_text("source,target\n" + edges)
+    nodes = "".join(f"n{i},{i % 3},{i // 6}\n" for i in range(12))
+    (folder / "nodes.csv").write_text("id,a,b\n" + nodes)
+    return folder
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_it_trains_and_its_model_embeds(name, succeeds, tu_set, friends, tmp_path):
+    data = tu_set() if METHODS[name].level == "graph" else friends
+    known = METHODS[name]().get_params(deep=False)
+    options = ("--epochs", 1) if "epochs" in known else ()
+    given = ("--method", name, "--hardness", "none", "--seeds", 1, "--jobs", 1, *options)
+    run, file = tmp_path / "run", tmp_path / "z.npz"
+    said = succeeds("train", data, *given, "--no-evaluate", "--json", "--out", run)
+    assert json.loads(said)["method"] == name
+    assert type(load_model(run / "model")) is METHODS[name]
+    succeeds("embed", run, data, "--out", file)
+    with np.load(file) as found, np.load(run / "embeddings.npz") as kept:
+        assert np.isfinite(found["Z"]).all()
+        assert np.array_equal(found["Z"], kept["Z"])
