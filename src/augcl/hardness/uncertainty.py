@@ -43,8 +43,9 @@ class PairNetwork(nn.Module):
         rows, columns, for_affinity = self._factors(anchors, candidates)
         hidden = rows[:, None, :] + columns
         hidden.addcmul_(affinity[:, :, None], for_affinity).relu_()
-        hidden = self.middle(hidden).relu_()
-        return self.last(hidden)  # type: ignore[no-any-return]
+        # Pairs in one row: torch copies gradients of what is changed in place through a view.
+        hidden = self.middle(hidden.flatten(0, 1)).relu_()
+        return self.last(hidden).unflatten(0, affinity.shape)  # type: ignore[no-any-return]
 
     def _factors(self, anchors: Tensor, candidates: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """A z_i + b, C ẑ_j and a."""
