@@ -55,7 +55,7 @@ def main() -> int:
     unknown = set(arguments.names) - set(ITEMS)
     if unknown:
         parser.error(f"unknown item {', '.join(sorted(unknown))}: choose from {', '.join(ITEMS)}")
-    console, rows = Console(), []
+    console, rows = Console(width=None if sys.stdout.isatty() else 120), []
     for name in arguments.names or ITEMS:
         with console.status(name), warnings.catch_warnings():
             warnings.simplefilter("ignore")  # two epochs are too few for a living uncertainty model
