@@ -24,7 +24,7 @@ def passes(model, batches, *, anchors_stay):
 
 def test_anchors_that_stay_are_projected_once_and_are_the_same(molecules):
     model = GraphCL(**QUICK).fit(molecules)
-    batches = [molecules.select(torch.arange(20)), molecules.select(torch.arange(20, 50))]
+    batches = [molecules.select(torch.arange(20)), molecules.select(torch.arange(20, 40))]
     found, projected = passes(model, batches, anchors_stay=True)
     expected, all_projected = passes(model, batches, anchors_stay=False)
     assert all(a.equal(b) for a, b in zip(found, expected, strict=True))
