@@ -24,7 +24,7 @@ class Timing:
     table: Table
     dataset: str
     rows: tuple[str, ...]
-    turns: int = 3
+    turns: int
     epochs: int | None = None
     data_dir: str | None = None
 
@@ -67,7 +67,7 @@ class Timing:
 
 
 def ratio(seconds: dict[str, list[float]], row: str, base: str) -> float:
-    """Median over the turns of row / base, each turn's two trainings right after each other.
+    """Median over the turns of row / base: a slow minute meets both trainings of its turn.
 
     >>> ratio({"slow": [2.0, 6.0, 2.2], "fast": [1.0, 2.0, 1.0]}, "slow", "fast")
     2.2

@@ -12,7 +12,7 @@ from augcl.report.findings import Findings
 from augcl.report.grid import Grid
 from augcl.report.request import Request
 
-TURNS = 3
+TURNS = 7
 
 
 def measure_times(request: Request, table: Table) -> list[Failure]:
