@@ -13,9 +13,6 @@ from augcl.baselines.vgae import divergence
 from augcl.data import NodeGraph
 from augcl.encoders.discriminator import mean_summary
 from augcl.experiments.run import Spec
-from augcl.methods import presets
-from augcl.methods.confident_clusters import clustered
-from augcl.training.summing_adam import SummingAdam
 from quick_nodes import losses, same
 from stopping import stopped_and_resumed, without_seconds
 
@@ -239,73 +236,6 @@ def test_the_authors_give_every_node_two_loops(graph):
 def test_a_graph_smaller_than_a_window_is_one_window(graph):
     one, four = (quick(MVGRL, window=90, windows=n).fit(graph) for n in (1, 4))
     assert losses(one) == losses(four)
-
-
-# HSAN
-
-
-def test_hsans_weights_set_in_after_the_first_step(graph):
-    plain = losses(quick(HSAN, confident=0.0).fit(graph))
-    model = quick(HSAN, confident=0.9).fit(graph)
-    assert losses(model)[0] == plain[0]
-    assert losses(model)[1] != plain[1]
-    changed = model.weights_ != 255
-    assert changed[:90].any(1).sum() == 81
-    assert model.weights_.equal(model.weights_.t())
-
-
-def test_gradients_add_up_under_the_recipe_of_the_authors_alone(graph):
-    one, summed = (quick(HSAN, recipe=r).fit(graph) for r in ("default", "authors"))
-    assert losses(one)[:2] == losses(summed)[:2]
-    assert losses(one)[2:] != losses(summed)[2:]
-
-
-def test_gradients_that_add_up_are_those_never_set_to_zero():
-    one, other = (torch.nn.Parameter(torch.ones(3)) for _ in range(2))
-    ours, theirs = SummingAdam([one], lr=0.1), torch.optim.Adam([other], lr=0.1)
-    for step in range(5):
-        ours.zero_grad()
-        ((one - step) ** 2).sum().backward()
-        ((other - step) ** 2).sum().backward()
-        ours.step()
-        theirs.step()
-    assert one.equal(other)
-
-
-def test_a_saved_model_leaves_the_weights_of_the_pairs_behind(graph, tmp_path):
-    model = quick(HSAN).fit(graph)
-    model.save(tmp_path)
-    assert load_model(tmp_path).weights_ is None
-
-
-def test_doubt_is_least_where_one_centre_is_far_nearer():
-    z = torch.tensor([[0.0], [0.1], [5.0], [5.1], [2.5]])
-    labels, doubt = clustered(z, 2, torch.Generator().manual_seed(0))
-    assert labels[0] == labels[1] != labels[2] == labels[3]
-    assert doubt.argmax() == 4
-
-
-def test_presets_of_hsan_are_what_was_published():
-    keys = ["filter_steps", "lr", "components", "width", "activation", "confident", "beta"]
-    published = {
-        "Cora": [2, 1e-3, 500, 1500, "identity", 0.9, 1],
-        "CiteSeer": [2, 1e-3, 500, 1500, "sigmoid", 0.3, 2],
-        "Amazon-Photo": [3, 1e-5, 0, 500, "identity", 0.9, 3],
-        "BAT": [6, 1e-3, 0, 1500, "identity", 0.3, 5],
-        "EAT": [6, 1e-4, 0, 1500, "identity", 0.7, 5],
-        "UAT": [6, 1e-4, 0, 500, "sigmoid", 0.7, 5],
-        "default": [2, 1e-3, 500, 1500, "identity", 0.9, 1],
-        "Amazon-Computers": [2, 1e-3, 500, 1500, "identity", 0.9, 1],
-        "Wiki-CS": [2, 1e-3, 0, 1500, "identity", 0.9, 1],
-    }
-    for name, values in published.items():
-        assert [presets.get_preset(name, presets.HSAN)[key] for key in keys] == values
-
-
-def test_every_data_set_with_settings_for_others_has_some_for_hsan():
-    for name in presets.presets():
-        if "/" not in name:
-            assert presets.get_preset(name, presets.HSAN)["clusters"] >= 2
 
 
 # VGAE
