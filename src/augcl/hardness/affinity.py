@@ -217,9 +217,10 @@ class AffinityUncertainty(Hardness):
         for name, low in least.items():
             value = getattr(self, name)
             unset = value is None and name in ("pairs_per_pass", "refresh")
-            kind, called = (Real, "") if name == "temper" else (Integral, "a whole number, ")
-            if not unset and not (isinstance(value, kind) and low <= value < math.inf):
-                raise InputError(f"{name} is {value!r}: it must be {called}{low} or more")
+            whole = name == "temper" or isinstance(value, Integral)
+            if not unset and not (whole and low <= value < math.inf):
+                kind = "" if name == "temper" else "a whole number, "
+                raise InputError(f"{name} is {value!r}: it must be {kind}{low} or more")
 
     def _judge(self) -> Judge:
         return Judge(
