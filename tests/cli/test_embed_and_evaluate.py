@@ -68,7 +68,7 @@ def test_too_many_folds_are_told_as_the_option_is_written(refused, tmp_path):
     assert "z.npz: --folds 3: protocol" in refused("evaluate", tmp_path / "z.npz", *given)
 
 
-def test_names_of_classes_are_shown_and_exported(succeeds, tmp_path):
+def test_names_of_classes_are_shown_and_exported(succeeds, refused, tmp_path):
     folder = tmp_path / "mine"
     folder.mkdir()
     rows = [(f"g{i}", "toxic" if i % 2 else "safe") for i in range(6)]
@@ -80,6 +80,7 @@ def test_names_of_classes_are_shown_and_exported(succeeds, tmp_path):
     quick = ("--epochs", 1, "--seeds", 1, "--jobs", 1, "--hardness", "none", "--no-evaluate")
     succeeds("train", folder, *quick, "--out", tmp_path / "run")
     assert read_embeddings(tmp_path / "run" / "embeddings.npz").classes == ["safe", "toxic"]
+    assert "class 'safe' has only 3" in refused("evaluate", tmp_path / "run")
     assert '"name":"toxic"' in (tmp_path / "run" / "report.html").read_text()
     succeeds("embed", tmp_path / "run", folder, "--out", tmp_path / "z.csv")
     found = table(tmp_path / "z.csv")

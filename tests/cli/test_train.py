@@ -1,6 +1,7 @@
 import io
 import json
 import re
+import shutil
 
 import networkx as nx
 import numpy as np
@@ -136,6 +137,24 @@ def test_a_resumed_run_may_get_more_seeds(succeeds, tmp_path):
     assert both["seeds"] == [0, 1]
     assert both["accuracy"]["runs"][0] == once["accuracy"]["runs"][0]
     assert len((tmp_path / "metrics.jsonl").read_text().splitlines()) == 4
+
+
+@pytest.mark.parametrize("lost", ["model/model.safetensors", "seed-0/metrics.jsonl"])
+def test_what_was_removed_from_a_finished_run_comes_back_when_resumed(succeeds, tmp_path, lost):
+    command = ("train", *QUICK, "--no-evaluate", "--out", tmp_path)
+    succeeds(*command)
+    before = (tmp_path / lost).read_bytes()
+    shutil.rmtree(tmp_path / "model") if "model" in lost else (tmp_path / lost).unlink()
+    succeeds(*command, "--resume")
+    assert (tmp_path / lost).read_bytes() == before
+
+
+def test_a_record_of_another_version_is_told(succeeds, refused, tmp_path):
+    command = ("train", *QUICK, "--no-evaluate", "--out", tmp_path)
+    succeeds(*command)
+    (tmp_path / "seed-0" / "record.json").write_text("{}")
+    line = refused(*command, "--resume")
+    assert "record.json was written by another version: use --overwrite" in line
 
 
 def test_a_run_that_was_not_judged_is_judged_when_resumed(succeeds, tmp_path):

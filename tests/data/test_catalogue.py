@@ -131,6 +131,12 @@ def test_a_file_or_folder_of_no_known_format_is_told(tmp_path):
         load(tmp_path)
 
 
+def test_a_data_folder_of_the_environment_that_is_not_there_is_told(tmp_path, monkeypatch):
+    monkeypatch.setenv("AUGCL_DATA", str(tmp_path / "nowhere"))
+    with pytest.raises(InputError, match=r"nowhere does not exist: change or unset \$AUGCL_DATA"):
+        load("MUTAG")
+
+
 def test_a_data_folder_that_is_not_there_is_told(tmp_path):
     with pytest.raises(InputError, match=r"data folder .*nowhere does not exist"):
         load("MUTAG", data_dir=tmp_path / "nowhere")

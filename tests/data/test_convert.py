@@ -114,6 +114,7 @@ def test_classes_are_whole_numbers_or_words_on_every_graph(targets, expected):
         ([Data(x=torch.ones(2, 1), edge_index=torch.tensor([[-1], [0]]))], "a node below 0"),
         ([Data(x=torch.ones(2, 1), edge_index=torch.tensor([[0, 1, 1]]))], r"shape \(1, 3\)"),
         ([data(), Data(x=torch.ones(0, 1))], "graph number 2 has no nodes"),
+        ([Data(x=torch.ones(2, 1, 3))], r"node features have shape \(2, 1, 3\), not \(nodes"),
         ([data(edge_attr=torch.ones(3))], "3 rows of edge attributes for 2 edges"),
     ],
 )

@@ -114,7 +114,10 @@ def test_a_node_without_edges_is_a_node(write):
         ),
         (("source,target\na,b\n", "node,v\na,nan\nb,1\n"), r"nodes.csv, line 2: column 'v' .* NaN"),
         (("source,target,when\na,b,2020-01-01\n",), r"column 'when' holds date32"),
-        ((EDGES, None, "graph,label\ng1,\ng2,1\n"), r"graphs.csv, line 2: column 'label' is empty"),
+        (
+            (EDGES, None, "graph,label\ng1,\ng2,1\n"),
+            r"graphs.csv, line 2: column 'label' is empty: give every",
+        ),
     ],
 )
 def test_a_mistake_is_told_with_its_place(write, files, message):

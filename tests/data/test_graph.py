@@ -4,7 +4,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from augcl.data import load
+from augcl.data import load, statistics
 from augcl.data.edges import Cleaned, simple_undirected
 from augcl.data.graph import GraphSet
 from augcl.errors import InputError
@@ -135,6 +135,31 @@ def test_indexing_gives_pyg_data_and_ends():
     with pytest.raises(IndexError, match="graph 2 of 2"):
         graphs[2]
     assert graphs.select(np.array([1])).num_nodes == 2
+
+
+def test_select_counts_from_the_end_as_lists_do():
+    graphs = load("MUTAG")
+    for number in (-1, -2, -188):
+        found, expected = graphs.select([number]), graphs.select([188 + number])
+        assert torch.equal(found.x, expected.x)
+        assert torch.equal(found.edge_index, expected.edge_index)
+
+
+def test_a_slice_is_answered_with_how_to_take_several():
+    with pytest.raises(TypeError, match=r"graphs.select\(ids\)"):
+        load("MUTAG")[:3]
+
+
+def test_classes_are_counted_however_they_are_numbered():
+    nodes = torch.arange(3)
+    graphs = GraphSet.from_arrays(
+        pairs=torch.empty(2, 0).long(),
+        graph_of_node=nodes,
+        num_graphs=3,
+        y=torch.tensor([7, 10**6, 7]),
+    )
+    found = statistics(graphs)
+    assert (found["classes"], found["class_sizes"]) == (2, [2, 1])
 
 
 def test_select_takes_a_mask():

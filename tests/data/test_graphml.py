@@ -21,7 +21,8 @@ def test_a_folder_of_files_is_a_set(tmp_path, suffix, writer):
     writer(labelled(3, label="yes"), tmp_path / f"b.{suffix}")
     writer(labelled(2, label="no"), tmp_path / f"a.{suffix}")
     (tmp_path / "notes.txt").write_text("not a graph")
-    graphs = read_graphml(tmp_path)
+    with pytest.warns(UserWarning, match="node attribute colour not used: only numbers are read"):
+        graphs = read_graphml(tmp_path)
     assert graphs.names == ["a", "b"]
     assert graphs.y.tolist() == [0, 1]
     assert graphs.node_ptr.tolist() == [0, 2, 5]

@@ -137,16 +137,36 @@ def test_weights_before_fit_are_refused():
         ({"reward": 1.0}, "reward is 1.0: .* above 1"),
         ({"pairs_per_pass": 0}, "pairs_per_pass is 0"),
         ({"temper": -1}, "temper is -1"),
-        ({"refresh": 0}, "refresh is 0: it must be 1 or more"),
-        ({"restarts": -1}, "restarts is -1: it must be 0 or more"),
+        ({"refresh": 0}, "refresh is 0: it must be a whole number, 1 or more"),
+        ({"restarts": -1}, "restarts is -1: it must be a whole number, 0 or more"),
         ({"hidden": 0}, "hidden is 0"),
         ({"pair_batch": 0}, "pair_batch is 0"),
+        ({"passes": 1.5}, "passes is 1.5: it must be a whole number, 0 or more"),
+        ({"refresh": 2.5}, "refresh is 2.5: it must be a whole number, 1 or more"),
     ],
     ids=str,
 )
 def test_a_wrong_setting_is_named_with_what_would_be_right(option, message):
     with pytest.raises(augcl.InputError, match=message):
         AffinityUncertainty(**option).fit([pair()])
+
+
+@pytest.mark.parametrize(
+    ("batches", "message"),
+    [
+        (
+            pair(),
+            r"a batch has the shapes .* as in fit\(\[\(z1, z2\), …\]\)",
+        ),
+        ([(torch.ones(4, 3), torch.ones(4, 2))], r"shapes \(4, 3\), \(4, 2\)"),
+        ([(torch.ones(4, 3), torch.ones(2, 3))], r"shapes \(4, 3\), \(2, 3\)"),
+        ([(torch.full((4, 3), torch.nan), torch.ones(4, 3))], "NaN or infinity.*learning rate"),
+    ],
+    ids=["one pair", "widths", "counts", "NaN"],
+)
+def test_batches_that_are_no_pairs_of_embeddings_are_told(batches, message):
+    with pytest.raises(augcl.InputError, match=message):
+        AffinityUncertainty().fit(batches)
 
 
 @pytest.mark.parametrize("estimator", ["gamblers", "distance"])

@@ -20,7 +20,7 @@ def test_the_weights_are_alive(name, tu_dir):
     spec = Spec(name, hardness="none", epochs=4)
     model = spec.estimator(graphs, 0, progress=False).fit(some)
     batches = fixed_batches(some, 128, generator)
-    for reward in (1.5, 1.9):
+    for reward in (1.5, 1.6, 1.7, 1.8, 1.9):
         with batch_statistics(model.network_):
             pairs = EmbeddedBatches(model._pair, batches, generator)
             found = AffinityUncertainty(reward=reward).fit(pairs, generator=generator).vitals_

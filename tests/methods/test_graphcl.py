@@ -198,6 +198,8 @@ def test_every_option_trains_and_makes_a_difference(molecules, option):
         ({"warmup": 9}, "between 0 and 2"),
         ({"device": "nonsense"}, "device 'nonsense' cannot be used here"),
         ({"device": "cuda:x"}, "device 'cuda:x' cannot be used here"),
+        ({"encoder": "GIN"}, "encoder is 'GIN': give a torch module"),
+        ({"random_state": "first"}, "random_state is 'first': give a whole number, or None"),
     ],
     ids=str,
 )
@@ -216,6 +218,16 @@ def test_graphs_with_other_features_are_refused(molecules):
     )
     with pytest.raises(InputError, match=r"3 node features.* 7"):
         model.transform(other)
+
+
+def test_a_device_of_torch_is_as_good_as_its_name(molecules):
+    model = GraphCL(device=torch.device("cpu"), **QUICK).fit(molecules)
+    assert losses(model) == losses(GraphCL(**QUICK).fit(molecules))
+
+
+def test_no_graphs_are_told(molecules):
+    with pytest.raises(InputError, match="MUTAG holds no graphs"):
+        GraphCL(**QUICK).fit(molecules.select([]))
 
 
 def test_one_graph_trains_without_negatives_and_gives_no_weights(molecules):

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 from sklearn.cluster import KMeans
 
 import references
+from augcl.errors import InputError
 from augcl.ops.two_means import two_means
 
 NUMBERS = st.floats(-1, 1, width=32)
@@ -96,3 +97,9 @@ def test_the_input_stays_as_it_is_and_may_carry_a_gradient():
 @pytest.mark.parametrize("shape", [(0, 4), (3, 0), (0, 0)])
 def test_no_rows_or_no_columns_give_an_empty_answer(shape):
     assert two_means(torch.empty(shape)).shape == shape
+
+
+@pytest.mark.parametrize("wrong", [torch.ones(4), torch.ones(2, 3).long()], ids=["flat", "whole"])
+def test_what_is_no_table_of_floats_is_told(wrong):
+    with pytest.raises(InputError, match=r"two_means needs an \(N, M\) table of floats"):
+        two_means(wrong)

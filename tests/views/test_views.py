@@ -282,3 +282,6 @@ def test_wrong_names_are_told_with_the_choices():
         named_view("subgraph", growth="tree")(graphs, generator())
     with pytest.raises(InputError, match="zero, mean, noise"):
         AttributeMask(fill="ones")(graphs, generator())
+    for ratio in (-0.1, 1.5, float("nan")):
+        with pytest.raises(InputError, match=r"ratio of a view is .* between 0 and 1"):
+            NodeDrop(ratio)(graphs, generator())

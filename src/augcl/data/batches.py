@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 
 from augcl.data.graph import GraphSet
+from augcl.errors import InputError
 
 
 def fixed_batches(graphs: GraphSet, size: int, generator: torch.Generator) -> list[GraphSet]:
@@ -14,6 +15,8 @@ def fixed_batches(graphs: GraphSet, size: int, generator: torch.Generator) -> li
     alone, such as its adjacency, is computed once. One graph has no negatives and would teach
     nothing.
     """
+    if not len(graphs):
+        raise InputError(f"{graphs.name} holds no graphs: give at least one")
     order = torch.randperm(len(graphs), generator=generator, device=generator.device)
     parts = list(torch.split(order, size))
     if len(parts) > 1 and len(parts[-1]) == 1:

@@ -172,6 +172,11 @@ def _check(graph: _Graph, number: int) -> None:
             f"graph number {number}: edge_index points at node {int(graph.pairs.max())}, but its "
             f"{graph.num_nodes} nodes are 0 to {graph.num_nodes - 1}"
         )
+    if graph.x is not None and graph.x.dim() != 2:
+        raise InputError(
+            f"graph number {number}: node features have shape {tuple(graph.x.shape)}, not (nodes, "
+            "features)"
+        )
     if graph.x is not None and not bool(torch.isfinite(graph.x).all()):
         raise InputError(f"graph number {number}: node features hold NaN or infinity")
     if graph.edge_attr is not None and len(graph.edge_attr) != graph.pairs.shape[1]:

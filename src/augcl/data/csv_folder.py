@@ -238,5 +238,10 @@ def _labels(graphs: CSVTable | None) -> list[str]:
         )
     if column is None:
         return []
-    labels: list[str] = graphs.text(column).to_pylist()
+    labels = graphs.words(column)
+    if "" in labels:
+        raise InputError(
+            f"{graphs.at(labels.index(''))}: column {column!r} is empty: give every graph a class, "
+            "or remove the column"
+        )
     return labels

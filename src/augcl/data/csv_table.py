@@ -28,7 +28,7 @@ def read_header(path: Path) -> list[str]:
         with path.open(encoding="utf-8-sig", newline="") as stream:
             header = [name.strip() for name in next(csv.reader(stream), [])]
     except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: cannot be read as text: {error}") from None
+        raise InputError(f"{path}: cannot be read as text, which must be UTF-8: {error}") from None
     if not header:
         raise InputError(f"{path} is empty: the first line must name the columns")
     for sign, called in SEPARATORS.items():
@@ -139,7 +139,8 @@ class CSVTable:
         if bad.any():
             where = self.at(int(bad.argmax()))
             raise InputError(
-                f"{where}: column {name!r} is empty, NaN or infinite; give a finite number"
+                f"{where}: column {name!r} is empty, NaN, infinite or beyond 3e38; give a finite "
+                "number"
             )
         return [name], torch.tensor(values).unsqueeze(1)
 

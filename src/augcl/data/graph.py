@@ -121,14 +121,18 @@ class GraphSet:
         )
 
     def select(self, ids: Sequence[int] | Tensor | np.ndarray[Any, Any]) -> GraphSet:
-        """The graphs `ids`, in that order, or those where a mask is True, as a new set."""
+        """The graphs `ids`, in that order, or those where a mask is True, as a new set.
+
+        As in a list, −1 is the last graph.
+        """
         ids = torch.as_tensor(ids, device=self.device)
         ids = ids.nonzero().squeeze(1) if ids.dtype == torch.bool else ids.long()
         node_count, edge_count = self.node_ptr.diff()[ids], self.edge_ptr.diff()[ids]
-        nodes = ranges(self.node_ptr[ids], node_count)
-        edges = ranges(self.edge_ptr[ids], edge_count)
+        first_node = self.node_ptr[:-1][ids]
+        nodes = ranges(first_node, node_count)
+        edges = ranges(self.edge_ptr[:-1][ids], edge_count)
         node_ptr = pointer(node_count)
-        shift = torch.repeat_interleave(node_ptr[:-1] - self.node_ptr[ids], edge_count)
+        shift = torch.repeat_interleave(node_ptr[:-1] - first_node, edge_count)
         return replace(
             self,
             x=self.x[nodes],
@@ -154,6 +158,8 @@ class GraphSet:
         """One graph as a PyG ``Data``."""
         from torch_geometric.data import Data
 
+        if isinstance(index, slice):
+            raise TypeError("a graph is taken by its number; graphs.select(ids) takes several")
         if not -len(self) <= index < len(self):
             raise IndexError(f"graph {index} of {len(self)}")
         one = self.select([index % len(self)])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import warnings
 from dataclasses import replace
 from numbers import Real
 from pathlib import Path
@@ -26,7 +27,8 @@ SUFFIXES = (".graphml", ".gml")
 def read_graphml(path: str | os.PathLike[str]) -> GraphSet:
     """Read a GraphML or GML file, or all of them in a folder in the order of their names.
 
-    Node attributes that are numbers become features, in the sorted order of their names. The
+    Node attributes that are numbers become features, in the sorted order of their names; of words
+    there is a warning. The
     class of a graph is its attribute ``y`` or ``label``. ``names`` are the file names.
 
     Examples
@@ -45,8 +47,15 @@ def read_graphml(path: str | os.PathLike[str]) -> GraphSet:
         if not files:
             raise InputError(f"{path} holds no file that ends in {' or '.join(SUFFIXES)}")
     graphs = [_read(file) for file in files]
-    keys = sorted({key for graph in graphs for key in _numeric_keys(graph)})
+    keys = sorted({key for graph in graphs for key in _keys(graph, Real)})
     plain = [_with_features(g, keys, file) for g, file in zip(graphs, files, strict=True)]
+    words = sorted({key for graph in graphs for key in _keys(graph, str)} - {"label", "name"})
+    if words:
+        warnings.warn(
+            f"{path}: node attribute{'s' * (len(words) > 1)} {', '.join(words)} not used: only "
+            "numbers are read; nodes.csv in a folder of CSV files takes words as features",
+            stacklevel=2,
+        )
     name = path.resolve().name if path.is_dir() else path.stem
     names = [file.stem for file in files]
     return replace(as_graphset(plain), names=names, columns=keys or None, name=name)
@@ -82,7 +91,7 @@ def read_graphml_graph(path: str | os.PathLike[str]) -> NodeGraph:
                 values = [value for _, value in graph.nodes(data=key)]
                 classes, called = node_classes(values), node_class_names(values)
                 used |= set() if classes is None else {key}
-        found = as_node_graph(_with_features(graph, sorted(_numeric_keys(graph) - used), file))
+        found = as_node_graph(_with_features(graph, sorted(_keys(graph, Real) - used), file))
     names = [str(title) for title in titles] if label_is_name else found.names
     return replace(found, y=classes, classes=called, names=names, name=file.stem)
 
@@ -104,12 +113,13 @@ def _is_gml(file: Path) -> bool:
     return file.suffix.lower() == ".gml"
 
 
-def _numeric_keys(graph: Any) -> set[str]:
+def _keys(graph: Any, kind: type) -> set[str]:
+    """The attributes of nodes that have a value of that kind."""
     return {
         key
         for _, values in graph.nodes(data=True)
         for key, value in values.items()
-        if isinstance(value, Real)
+        if isinstance(value, kind)
     }
 
 

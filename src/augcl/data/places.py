@@ -38,7 +38,10 @@ def _places(data_dir: PathLike | None) -> Iterator[Path]:
             raise InputError(f"data folder {data_dir} does not exist")
         yield folder
     if own := os.environ.get("AUGCL_DATA"):
-        yield Path(own).expanduser()
+        folder = Path(own).expanduser()
+        if not folder.is_dir():
+            raise InputError(f"data folder {own} does not exist: change or unset $AUGCL_DATA")
+        yield folder
     grakel = importlib.util.find_spec("grakel")  # found, not imported
     if grakel is not None and grakel.origin is not None:
         yield Path(grakel.origin).parent / "tests" / "data"

@@ -42,7 +42,7 @@ def statistics(graphs: Any) -> dict[str, Any]:
 
 
 def _of_set(graphs: GraphSet) -> dict[str, Any]:
-    sizes = [] if graphs.y is None else torch.bincount(graphs.y).tolist()
+    sizes = [] if graphs.y is None else graphs.y.unique(return_counts=True)[1].tolist()
     return {
         "name": graphs.name,
         "level": "graphs",

@@ -76,6 +76,10 @@ def own_or_gin(
 ) -> nn.Module:
     """A copy of the encoder that the user gave, or a new GIN."""
     if given is not None:
+        if not isinstance(given, nn.Module):
+            raise InputError(
+                f"encoder is {given!r}: give a torch module that takes (x, edge_index), or None"
+            )
         return copy.deepcopy(given)
     return GIN(features, width=width, layers=layers, generator=generator)
 

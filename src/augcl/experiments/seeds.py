@@ -25,6 +25,8 @@ from augcl.training.progress import print_warning, progress_bar
 
 RESULT = "result.json"
 RECORD = "record.json"
+KEPT = ("model", "embeddings.npz")
+"""What the first seed leaves for the whole run."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +70,7 @@ def run_seeds(spec: Spec, seeds: int, place: Place) -> dict[str, Any]:
         for line in (place.seed_folder(seed) / "metrics.jsonl").read_text().splitlines()
     ]
     write_text(place.out / "metrics.jsonl", "".join(line + "\n" for line in lines))
-    for name in ("model", "embeddings.npz"):
+    for name in KEPT:
         _move(place.seed_folder(0) / name, place.out / name)
     write_json(place.out / RESULT, result)
     return result
@@ -172,14 +174,29 @@ def _finished(spec: Spec, seed: int, place: Place, data: str) -> dict[str, Any] 
     if not done.exists():
         return None
     record = _read_json(done)
-    same_settings(asdict(Spec(**record["spec"])), asdict(spec), place.out)
-    if record["data"] != data:
+    try:
+        before, same_data = asdict(Spec(**record["spec"])), record["data"] == data
+        judged = record["accuracy"] is not None or not record["labelled"]
+    except (KeyError, TypeError):
+        raise InputError(
+            f"{done} was written by another version: use --overwrite or another --out"
+        ) from None
+    same_settings(before, asdict(spec), place.out)
+    if not same_data:
         raise InputError(
             f"cannot resume {place.out}: the data of {spec.dataset} have changed since seed "
             f"{seed} was trained; use --overwrite or another --out"
         )
-    judged = record["accuracy"] is not None or not record["labelled"]
-    return record if judged or not place.judge else None
+    complete = (judged or not place.judge) and _has_its_files(seed, place)
+    return record if complete else None
+
+
+def _has_its_files(seed: int, place: Place) -> bool:
+    """Whether nobody removed what a finished seed has left."""
+    here = place.seed_folder(seed)
+    kept = KEPT if seed == 0 else ()
+    moved = all((here / name).exists() or (place.out / name).exists() for name in kept)
+    return moved and (here / "metrics.jsonl").exists()
 
 
 def _read_json(path: Path) -> dict[str, Any]:

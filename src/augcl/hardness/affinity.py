@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any
 
 import torch
@@ -14,7 +14,7 @@ from torch import Tensor
 from augcl.errors import InputError, one_of
 from augcl.hardness.base import Batches, Hardness
 from augcl.hardness.fitting import train_network
-from augcl.hardness.judge import Judge
+from augcl.hardness.judge import Judge, check_pair
 from augcl.hardness.partition import PARTITIONS
 from augcl.hardness.uncertainty import PairNetwork, make_estimator
 from augcl.hardness.vitals import Vitals
@@ -141,6 +141,7 @@ class AffinityUncertainty(Hardness):
         first = next(iter(batches), None)
         if first is None:
             raise InputError("AffinityUncertainty got no batches: it needs two graphs or more")
+        check_pair(first)
         for attempt in range(self.restarts + 1):
             warmup = self.warmup * 2**attempt
             self.network_ = self._trained_network(batches, first[0], warmup, generator)
@@ -216,8 +217,10 @@ class AffinityUncertainty(Hardness):
         for name, low in least.items():
             value = getattr(self, name)
             unset = value is None and name in ("pairs_per_pass", "refresh")
-            if not unset and not low <= value < math.inf:
-                raise InputError(f"{name} is {value!r}: it must be {low} or more")
+            whole = name == "temper" or isinstance(value, Integral)
+            if not unset and not (whole and low <= value < math.inf):
+                kind = "" if name == "temper" else "a whole number, "
+                raise InputError(f"{name} is {value!r}: it must be {kind}{low} or more")
 
     def _judge(self) -> Judge:
         return Judge(
@@ -265,6 +268,7 @@ class AffinityUncertainty(Hardness):
             log_us.append(self.temper * log_u[negative])
             vitals.append(Vitals.of_batch(log_u, guess, judge.groups(affinity)))
         every = torch.cat(log_us).double()
+        every = every if len(every) else every.new_zeros(1)  # one graph a batch: no negatives
         self._log_mean = float(_log_mean(every, dim=0))
         log_second = float(_log_mean(2 * every, dim=0))
         self._variation = math.sqrt(max(0.0, math.expm1(log_second - 2 * self._log_mean)))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from augcl.errors import InputError
 from augcl.hardness.fitting import Pairs
 from augcl.hardness.partition import PARTITIONS
 from augcl.hardness.uncertainty import Estimator, PairNetwork
@@ -14,6 +15,26 @@ from augcl.ops.cosine import cosine, unit_rows
 
 EXCLUDED = -1e4
 """log u of a candidate that the distance estimator leaves out."""
+
+
+def check_pair(batch: tuple[Tensor, Tensor]) -> None:
+    """Raise `InputError` unless it is (anchors (N, D), candidates (M, D)), finite, with M ≥ N."""
+    shapes = [tuple(part.shape) for part in batch]
+    if not (
+        len(shapes) == 2
+        and all(len(shape) == 2 for shape in shapes)
+        and shapes[0][1] == shapes[1][1]
+        and shapes[0][0] <= shapes[1][0]
+    ):
+        raise InputError(
+            f"a batch has the shapes {', '.join(map(str, shapes))}: give pairs of anchors (N, D) "
+            "and candidates (N, D), as in fit([(z1, z2), …])"
+        )
+    if not all(bool(part.isfinite().all()) for part in batch):
+        raise InputError(
+            "the embeddings hold NaN or infinity: the training before has diverged, lower its "
+            "learning rate"
+        )
 
 
 @dataclass

@@ -6,6 +6,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from augcl.errors import InputError
+
 BLOCK = 1 << 17
 """Numbers at a time, so that the steps after the sort find them in the cache."""
 
@@ -36,6 +38,9 @@ def two_means(affinity: Tensor) -> Tensor:
     >>> two_means(torch.tensor([[0.1, 0.9, 0.2, 0.8], [0.5, 0.5, 0.5, 0.5]])).int().tolist()
     [[0, 1, 0, 1], [1, 1, 1, 1]]
     """
+    if affinity.ndim != 2 or not affinity.is_floating_point():
+        shape, kind = tuple(affinity.shape), str(affinity.dtype).removeprefix("torch.")
+        raise InputError(f"two_means needs an (N, M) table of floats, got {kind} of shape {shape}")
     if affinity.numel() == 0 or affinity.shape[1] == 1:
         return torch.ones_like(affinity, dtype=torch.bool)
     if affinity.dtype in (torch.float16, torch.bfloat16):

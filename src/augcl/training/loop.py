@@ -183,6 +183,7 @@ def make_fabric(device: str) -> Fabric | OneCPU:
     """Lightning Fabric on one device: "cpu", "cuda", "cuda:1", or "auto" (cuda if there is one)."""
     if int(os.environ.get("WORLD_SIZE", "1")) > 1:
         raise InputError("several processes cannot train one model yet: start without torchrun")
+    device = str(device)  # a torch.device is as good
     if device == "auto":
         device = "cuda" if torch.cuda.is_available() else "cpu"
     if device == "cpu":

@@ -169,8 +169,10 @@ def seeded_generator(random_state: int | None) -> torch.Generator:
     generator = torch.Generator()
     if random_state is None:
         generator.seed()
-    else:
+    elif isinstance(random_state, int | np.integer):
         generator.manual_seed(int(random_state))
+    else:
+        raise InputError(f"random_state is {random_state!r}: give a whole number, or None")
     return generator
 
 

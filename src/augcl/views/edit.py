@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from augcl.data.graph import GraphSet
+from augcl.errors import InputError
 from augcl.ops.segments import pointer
 
 
@@ -105,6 +106,8 @@ class View(ABC):
 
 def share(graphs_size: Tensor, ratio: float, active: Tensor) -> Tensor:
     """floor(ratio · size) for the active graphs, 0 for the others."""
+    if not 0 <= ratio <= 1:
+        raise InputError(f"ratio of a view is {ratio}: it must lie between 0 and 1")
     return (graphs_size.double() * ratio).floor().long() * active
 
 
