@@ -27,9 +27,9 @@ SUFFIXES = (".graphml", ".gml")
 def read_graphml(path: str | os.PathLike[str]) -> GraphSet:
     """Read a GraphML or GML file, or all of them in a folder in the order of their names.
 
-    Node attributes that are numbers become features, in the sorted order of their names; of words
-    there is a warning. The
-    class of a graph is its attribute ``y`` or ``label``. ``names`` are the file names.
+    Node attributes that are numbers become features, in the sorted order of their names; words do
+    not, with a warning. The class of a graph is its attribute ``y`` or ``label``. ``names`` are the
+    file names.
 
     Examples
     --------
