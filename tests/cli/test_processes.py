@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-AUGCL = (sys.executable, "-c", "from augcl.cli.main import main; main()")
+AUGCL = (sys.executable, "-m", "augcl")
 RUN = ("--seeds", "1", "--jobs", "1", "--no-evaluate")
 
 
