@@ -49,7 +49,7 @@ class Embeddings:
     @property
     def task(self) -> Task:
         """What `augcl.evaluate` takes for labels."""
-        return Task(self.y, self.level, self.splits)
+        return Task(self.y, self.level, self.splits, self.classes)
 
 
 def check_ending(path: Path) -> str:
