@@ -130,7 +130,7 @@ def test_a_folder_without_a_model_is_refused(refused, tmp_path):
 
 def test_graphs_with_other_features_are_refused(run, refused, tmp_path, tu_set):
     line = refused("embed", run, tu_set(node_labels=None), "--out", tmp_path / "z.npz")
-    assert "MINE has the node feature 'constant', which the model has never seen" in line
+    assert "MINE has no node features: the model was trained on label=0" in line
     assert not (tmp_path / "z.npz").exists()
 
 

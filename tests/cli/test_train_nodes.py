@@ -117,7 +117,7 @@ def test_a_model_of_nodes_embeds_no_set_and_no_other_features(refused, run, tmp_
     assert "set of graphs" in refused("embed", out, "MUTAG", "--out", tmp_path / "z.csv")
     (tmp_path / "edges.csv").write_text("source,target\na,b\n")
     line = refused("embed", out, tmp_path, "--out", tmp_path / "z.csv")
-    assert "1 node features, the model was trained on 2" in line
+    assert "has no node features: the model was trained on age, size" in line
 
 
 def test_without_labels_it_trains_and_evaluate_says_what_it_needs(

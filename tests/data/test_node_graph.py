@@ -77,7 +77,7 @@ def test_one_test_mask_for_all_splits_is_given_once():
 
 def test_what_is_not_known_is_not_in_the_data():
     data = NodeGraph.from_arrays(pairs=PATH, num_nodes=3).to_data()
-    assert set(data.keys()) == {"x", "edge_index", "name"}
+    assert set(data.keys()) == {"x", "edge_index", "name", "column_names"}
 
 
 def test_no_features_are_the_constant_one():

@@ -1,5 +1,6 @@
 """Softmax regression on all splits at once gives the numbers of torch.optim.Adam one by one."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import networkx as nx
@@ -173,6 +174,9 @@ def test_a_class_without_training_nodes_is_told():
     y[0] = 3
     with pytest.warns(UserWarning, match=r"class 3 \(1 in all\) in . of 2 splits"):
         evaluate(Z, graph(y), repeats=2)
+    named = replace(graph(y), classes=["oak", "ash", "elm", "yew"])
+    with pytest.warns(UserWarning, match=r"class 'yew' \(1 in all\)"):
+        evaluate(Z, named, repeats=2)
 
 
 @pytest.mark.parametrize(

@@ -137,6 +137,14 @@ def test_a_record_holds_what_tables_need(small, tmp_path):
     assert records(small.path(tmp_path)) == {1: record}
 
 
+def test_a_damaged_file_is_named_with_its_cure(tmp_path):
+    path = MUTAG.path(tmp_path)
+    path.parent.mkdir(parents=True)
+    path.write_text('{"seed": 0, "acc')
+    with pytest.raises(InputError, match=r"seed-0\.json is damaged .*: delete it and run this"):
+        MUTAG.read(tmp_path)
+
+
 def test_a_training_of_nodes_goes_on_where_it_was(small, tmp_path, monkeypatch):
     def no_room(*_):
         raise OSError("no room")

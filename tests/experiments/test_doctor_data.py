@@ -63,6 +63,7 @@ def test_of_clean_data_nothing_is_said(data):
         (one_graph(y=torch.arange(40) % 3 - 1), "note", "classes", "14 of 40 nodes (35 %)"),
         (one_graph(y=torch.arange(40) % 8), "warning", "classes", "smallest class has 5 nodes"),
         (one_graph(y=torch.zeros(40).long()), "warning", "classes", "all nodes are of one class"),
+        (one_graph(y=torch.tensor([0, 1] * 4 + [-1] * 32)), "warning", "classes", "8 labelled"),
         (one_graph([[0, 1], [1, 2]]), "warning", "isolated nodes", "37 of 40 nodes (92 %)"),
         (one_graph([[0, 1], [1, 2]]), "note", "components", "38 components"),
     ],
@@ -95,6 +96,12 @@ def test_sparse_features_are_looked_at_like_dense_ones():
         "1 of 120 columns (under 1 %) constant",
         "40 of 400 nodes (10 %) with all features 0",
     ]
+
+
+def test_classes_of_one_size_are_not_a_range():
+    assert seen(one_graph(y=torch.arange(40) % 2), "ok")["classes"].startswith(
+        "2 classes of 20 nodes each; guessing the largest is right in 50.0 %"
+    )
 
 
 def test_unlabelled_graphs_are_fine_for_embeddings():

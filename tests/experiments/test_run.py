@@ -46,6 +46,20 @@ def test_the_result_is_the_mean_over_seeds(outcome):
     assert accuracy_text(found["accuracy"]) == "85.00 ± 5.00 %"
 
 
+def test_of_nodes_the_spread_is_over_all_splits_also_of_one_seed(outcome):
+    accuracy = {"mean": 0.8, "folds": [0.7, 0.9], "protocol": "p", "split_hash": "0"}
+    found = summarise(Spec("Cora", method="GCA"), [{**outcome.record, "accuracy": accuracy}])
+    assert accuracy_text(found["accuracy"]) == "80.00 ± 10.00 %"
+    assert found["accuracy"]["std_over"] == "splits"
+
+
+def test_seeds_that_were_not_judged_are_left_out_of_the_accuracy(outcome):
+    records = [outcome.record, {**outcome.record, "seed": 1, "accuracy": None}]
+    found = summarise(Spec("MUTAG"), records)
+    assert found["accuracy"]["runs"] == [outcome.record["accuracy"]["mean"]]
+    assert found["seeds"] == [3, 1]
+
+
 def test_weights_are_summed_up_by_the_last_fit_and_the_last_epoch():
     history = [
         {"loss": 1.0},

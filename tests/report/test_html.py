@@ -121,6 +121,14 @@ def test_one_seed_has_no_spread(page):
     one = {"mean": 0.875, "std": 0.0, "runs": [0.875], "protocol": "tu-svm"}
     text = page(result(accuracy=one, seeds=[0], weights=[None]), [epoch(0, 1)])
     assert '<p class="big">87.50 %</p>' in text
+    assert "standard deviation" not in text
+
+
+def test_of_nodes_one_seed_has_the_spread_of_its_splits(page):
+    one = {"mean": 0.875, "std": 0.0125, "std_over": "splits", "runs": [0.875], "protocol": "p"}
+    text = page(result(accuracy=one, seeds=[0], weights=[None]), [epoch(0, 1)])
+    assert '<p class="big">87.50 ± 1.25 %</p>' in text
+    assert "standard deviation over splits" in text
 
 
 @pytest.mark.parametrize("Z", [np.zeros((3, 2)), np.ones((1, 4)), np.arange(5.0)[:, None]])

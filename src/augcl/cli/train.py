@@ -220,7 +220,7 @@ def _check_hardness(name: str, options: dict[str, Any]) -> None:
 
 def result_table(result: dict[str, Any]) -> Table:
     """The result as people want to see it."""
-    from augcl.experiments.seeds import accuracy_text
+    from augcl.experiments.seeds import accuracy_text, has_spread
 
     table = Table(
         title=f"{result['method']} + {result['hardness']} on {Path(result['dataset']).name}"
@@ -228,8 +228,8 @@ def result_table(result: dict[str, Any]) -> Table:
     table.add_column("what")
     table.add_column("value", justify="right")
     accuracy = result["accuracy"]
-    if accuracy is not None and len(accuracy["runs"]) > 1:
-        table.caption = "±: standard deviation over the seeds"
+    if accuracy is not None and has_spread(accuracy):
+        table.caption = f"±: standard deviation over the {accuracy.get('std_over', 'seeds')}"
     if accuracy is None:
         table.add_row("accuracy", "not judged")
     else:

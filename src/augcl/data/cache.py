@@ -103,7 +103,7 @@ def _graph_to_parts(graph: NodeGraph) -> Parts:
         masks = vars(graph.splits).items()
         tensors |= {f"splits.{part}": mask.clone() for part, mask in masks if mask is not None}
     about = {"name": graph.name, "names": graph.names, "width": graph.num_features}
-    about["classes"] = graph.classes
+    about |= {"classes": graph.classes, "columns": graph.columns}
     return tensors, {**about, "cleaned": graph.cleaned}
 
 
@@ -118,7 +118,7 @@ def _graph_from_parts(tensors: dict[str, Tensor], about: dict[str, Any]) -> Node
     if masks:
         parts["splits"] = Splits(**{key.removeprefix("splits."): masks[key] for key in masks})
     parts["cleaned"] = _cleaned(about)
-    given = {key: about[key] for key in ("name", "names", "classes")}
+    given = {key: about[key] for key in ("name", "names", "classes", "columns")}
     return NodeGraph(**parts, **given)
 
 

@@ -50,6 +50,7 @@ def read_csv_graph(path: str | os.PathLike[str]) -> NodeGraph:
             pairs=parts.pairs,
             num_nodes=len(parts.node_names),
             x=parts.x,
+            columns=parts.columns,
             y=node_classes(words) if words else None,
             classes=node_class_names(words),
             names=parts.node_names,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TypeVar
 
 import torch
 from torch import Tensor
@@ -12,6 +13,8 @@ from torch.nn.functional import one_hot
 from augcl.data.graph import GraphSet
 from augcl.data.node_graph import NodeGraph
 from augcl.errors import InputError, one_of
+
+G = TypeVar("G", GraphSet, NodeGraph)
 
 KINDS = ("auto", "constant", "degree", "log-degree", "attributes")
 
@@ -68,7 +71,8 @@ def structure_features(graph: NodeGraph, kind: str = "auto", *, cap: int = 64) -
     one_of(kind, KINDS[:-1], "features of one graph's nodes")
     if kind == "auto":
         return graph
-    return replace(graph, x=_of_degree(kind, degrees(graph), cap)[0])
+    x, columns = _of_degree(kind, degrees(graph), cap)
+    return replace(graph, x=x, columns=columns)
 
 
 def _of_degree(kind: str, degree: Tensor, cap: int) -> tuple[Tensor, list[str]]:
@@ -83,7 +87,7 @@ def _of_degree(kind: str, degree: Tensor, cap: int) -> tuple[Tensor, list[str]]:
     return x, [f"degree={d}" for d in range(cap)] + [f"degree>={cap}"]
 
 
-def align_columns(graphs: GraphSet, columns: Sequence[str] | None) -> GraphSet:
+def align_columns(graphs: G, columns: Sequence[str] | None) -> G:
     """The graphs with their features in the order of `columns`, where both name theirs.
 
     A column that the graphs lack is 0. One that they use and `columns` lacks is refused: a model
@@ -100,17 +104,18 @@ def align_columns(graphs: GraphSet, columns: Sequence[str] | None) -> GraphSet:
     """
     if columns is None or graphs.columns is None or list(columns) == list(graphs.columns):
         return graphs
+    own = graphs.x if graphs.x.layout == torch.strided else graphs.x.to_dense()
     place = {name: i for i, name in enumerate(columns)}
     known = [i for i, name in enumerate(graphs.columns) if name in place]
     for i, name in enumerate(graphs.columns):
-        if name not in place and bool(graphs.x[:, i].any()):
-            raise InputError(
-                f"{graphs.name} has the node feature {name!r}, which the model has never seen: "
-                "it was trained on " + ", ".join(columns[:8]) + (" …" if len(columns) > 8 else "")
-            )
-    x = graphs.x.new_zeros(graphs.num_nodes, len(columns))
-    x[:, [place[graphs.columns[i]] for i in known]] = graphs.x[:, known]
-    return replace(graphs, x=x, columns=columns)
+        if name not in place and bool(own[:, i].any()):
+            what = f"the node feature {name!r}, never seen in training"
+            what = "no node features" if name == "constant" else what
+            seen = ", ".join(columns[:8]) + (" …" if len(columns) > 8 else "")
+            raise InputError(f"{graphs.name} has {what}: the model was trained on {seen}")
+    x = own.new_zeros(graphs.num_nodes, len(columns))
+    x[:, [place[graphs.columns[i]] for i in known]] = own[:, known]
+    return replace(graphs, x=x, columns=list(columns))
 
 
 def degrees(graphs: GraphSet | NodeGraph) -> Tensor:

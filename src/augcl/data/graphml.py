@@ -91,9 +91,11 @@ def read_graphml_graph(path: str | os.PathLike[str]) -> NodeGraph:
                 values = [value for _, value in graph.nodes(data=key)]
                 classes, called = node_classes(values), node_class_names(values)
                 used |= set() if classes is None else {key}
-        found = as_node_graph(_with_features(graph, sorted(_keys(graph, Real) - used), file))
+        keys = sorted(_keys(graph, Real) - used)
+        found = as_node_graph(_with_features(graph, keys, file))
     names = [str(title) for title in titles] if label_is_name else found.names
-    return replace(found, y=classes, classes=called, names=names, name=file.stem)
+    columns = keys or found.columns
+    return replace(found, y=classes, classes=called, names=names, name=file.stem, columns=columns)
 
 
 def _read(file: Path) -> Any:

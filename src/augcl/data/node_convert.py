@@ -30,7 +30,7 @@ def as_node_graph(graph: Any, *, features: str | None = None) -> NodeGraph:
     graph : NodeGraph, Data, networkx graph
         A NodeGraph is returned as it is. Of a ``Data``: dense or sparse ``x``, ``y``,
         ``train_mask``, ``val_mask``, ``test_mask`` (N,) or (N, S), ``name``, ``node_names``,
-        ``class_names``.
+        ``class_names``, ``column_names``.
         networkx nodes may have any names; their features are the attribute ``x`` or ``feat``,
         their class is ``y`` or ``label``. A set that holds a single graph counts as that graph.
     features : str, optional
@@ -74,6 +74,7 @@ def _only_one(graphs: Any) -> Any:
     one = graphs.get_example(0) if hasattr(graphs, "get_example") else graphs[0]
     if isinstance(graphs, GraphSet):
         one.y, one.name = None, graphs.name  # the class of the graph is that of no node
+        one.column_names = graphs.columns
     return one
 
 
@@ -86,7 +87,7 @@ def _from_data(data: Any) -> NodeGraph:
         length = 1 if y.ndim == 0 else len(y)
         raise InputError(f"y has length {length} for {num_nodes} nodes: give one class a node")
     name, names = getattr(data, "name", None), getattr(data, "node_names", None)
-    classes = getattr(data, "class_names", None)
+    classes, columns = (getattr(data, key, None) for key in ("class_names", "column_names"))
     if isinstance(y, np.ndarray):
         classes = classes or node_class_names(y.tolist())
     return NodeGraph.from_arrays(
@@ -98,6 +99,7 @@ def _from_data(data: Any) -> NodeGraph:
         names=None if names is None else [str(one) for one in names],
         name=name if isinstance(name, str) else "graph",
         classes=None if classes is None else [str(one) for one in classes],
+        columns=None if columns is None else [str(one) for one in columns],
     )
 
 

@@ -49,6 +49,9 @@ class NodeGraph:
         What the user calls each class, where labels are words.
     cleaned : Cleaned, optional
         How much of the edges had to be put right when the graph was read.
+    columns : list of str, optional
+        What each feature means, where the data tell; lets a model trained on one graph read
+        another one whose columns stand elsewhere.
     """
 
     x: Tensor
@@ -59,6 +62,7 @@ class NodeGraph:
     name: str = "graph"
     classes: list[str] | None = None
     cleaned: Cleaned | None = None
+    columns: list[str] | None = None
 
     @property
     def num_nodes(self) -> int:
@@ -84,12 +88,12 @@ class NodeGraph:
     def to_data(self) -> Data:
         """As a PyG ``Data`` with ``train_mask`` … (N,) or (N, S), ``name`` and ``node_names``.
 
-        The names of the classes are ``class_names``. `augcl.data.as_node_graph` gives back the same
-        graph.
+        The names of the classes are ``class_names``, of the features ``column_names``.
+        `augcl.data.as_node_graph` gives back the same graph.
 
         >>> path = NodeGraph.from_arrays(pairs=torch.tensor([[0, 1], [1, 2]]), num_nodes=3)
         >>> path.to_data()
-        Data(x=[3, 1], edge_index=[2, 4], name='graph')
+        Data(x=[3, 1], edge_index=[2, 4], name='graph', column_names=[1])
         """
         from torch_geometric.data import Data
 
@@ -105,6 +109,8 @@ class NodeGraph:
             parts["node_names"] = self.names
         if self.classes is not None:
             parts["class_names"] = self.classes
+        if self.columns is not None:
+            parts["column_names"] = self.columns
         return Data(**parts)
 
     def __repr__(self) -> str:
@@ -123,6 +129,7 @@ class NodeGraph:
         x: Any = None,
         y: Tensor | None = None,
         names: list[str] | None = None,
+        columns: list[str] | None = None,
         **more: Any,
     ) -> NodeGraph:
         """Build a graph from loose parts: edges in any order, once or in both directions.
@@ -139,7 +146,7 @@ class NodeGraph:
             Dense or sparse, of torch, NumPy or scipy; constant 1 if absent.
         y : (N,) int64, optional
             −1: not known.
-        names : list of str, optional
+        names, columns : list of str, optional
 
         Examples
         --------
@@ -154,12 +161,17 @@ class NodeGraph:
         if names is not None and len(names) != num_nodes:
             raise InputError(f"{len(names)} node names for {num_nodes} nodes: name all or none")
         _check_pairs(pairs, num_nodes)
-        x = torch.ones(num_nodes, 1) if x is None else compact(x)
+        x = torch.ones(num_nodes, 0) if x is None else compact(x)
         if len(x) != num_nodes:
             raise InputError(
                 f"{len(x)} rows of node features for {num_nodes} nodes: give one row a node"
             )
-        x = x if x.shape[1] else torch.ones(num_nodes, 1)
+        if not x.shape[1]:
+            x, columns = torch.ones(num_nodes, 1), ["constant"]
+        if columns is not None and len(columns) != x.shape[1]:
+            raise InputError(
+                f"{len(columns)} column names for {x.shape[1]} node features: name all or none"
+            )
         bad = first_bad_row(x)
         if bad is not None:
             called = "" if names is None else f" ({names[bad]!r})"
@@ -171,7 +183,8 @@ class NodeGraph:
             raise InputError(f"y has length {len(y)} for {num_nodes} nodes: give one class a node")
         edge_index, _, cleaned = simple_undirected(pairs, num_nodes)
         edge_index = edge_index.contiguous()
-        return cls(x=x, edge_index=edge_index, y=y, names=names, cleaned=cleaned, **more)
+        more |= {"names": names, "columns": columns, "cleaned": cleaned}
+        return cls(x=x, edge_index=edge_index, y=y, **more)
 
 
 def _check_pairs(pairs: Tensor, num_nodes: int) -> None:

@@ -95,7 +95,7 @@ def clustering(
     from sklearn.cluster import KMeans  # half a second, of which the protocols need nothing
 
     labels, names = classes_of(task.y, count=len(X), unlabelled=task.level == "node")
-    check_two_classes(names)
+    check_two_classes(task.called(names))
     X, labels = X[labels >= 0], labels[labels >= 0]
     found: list[Ints] = []
     with (

@@ -21,11 +21,15 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Task:
-    """What is to be predicted: raw labels, of "graph", "node" or "any"; fixed splits if any."""
+    """What is to be predicted: raw labels, of "graph", "node" or "any"; fixed splits if any.
+
+    `classes` is what the user calls the classes 0, 1, …
+    """
 
     y: Any
     level: str = "any"
     splits: Splits | None = None
+    classes: Sequence[str] | None = None
 
     @classmethod
     def of(cls, y: Any, splits: Splits | None = None) -> Task:
@@ -37,14 +41,23 @@ class Task:
         if isinstance(y, Task):
             return y
         if isinstance(y, GraphSet):
-            return cls(y.y, "graph", splits)
+            return cls(y.y, "graph", splits, y.classes)
         if hasattr(y, "edge_index") or isinstance(y, nx.Graph):
             if not isinstance(y, NodeGraph):
                 from augcl.data.node_convert import as_node_graph  # slow to import
 
                 y = as_node_graph(y)
-            return cls(y.y, "node", y.splits if splits is None else splits)
+            return cls(y.y, "node", y.splits if splits is None else splits, y.classes)
         return cls(y, "any", splits)
+
+    def called(self, labels: list[Any]) -> list[Any]:
+        """What the user calls the classes with these labels, for messages.
+
+        >>> Task([0, 1, 1], classes=["solid", "liquid"]).called([1])
+        ['liquid']
+        """
+        known = dict(enumerate(self.classes or ()))
+        return [known.get(label, label) for label in labels]
 
 
 def embeddings(Z: Any) -> Tensor:

@@ -124,6 +124,7 @@ def evaluate(
     X = kernel_matrix(embeddings(Z)) if kernel else embeddings(Z)
     nodes = task.level == "node" or name != "tu-svm-10fold"
     labels, names = classes_of(task.y, count=len(X), unlabelled=nodes)
+    names = task.called(names)
     check_two_classes(names)
     kept = labels >= 0
     if not kept.all():

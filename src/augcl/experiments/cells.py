@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from augcl.data.catalogue import known_name
+from augcl.errors import InputError
 from augcl.experiments.run import Spec, one_thread, run
 from augcl.files import remove_temporary, write_json
 
@@ -94,7 +95,10 @@ def read_record(path: Path) -> dict[str, Any] | None:
     """What a file of results holds, if it is there."""
     if not path.exists():
         return None
-    record: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    try:
+        record: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise InputError(f"{path} is damaged ({error}): delete it and run this again") from None
     return record
 
 

@@ -16,6 +16,7 @@ from augcl.experiments.finding import Finding, Level, counted, part_of
 FOLDS = 10
 MANY = 0.1  # the share of nodes from which on a defect decides what is learned
 ALTERED_FROM = 10  # nodes; floor(10 %) of fewer is 0
+FEWEST_NODES = 10  # of all classes; 10 % of fewer are none
 NODES_TO_TRAIN_ON = 10  # of a class; 10 % of fewer are often none
 
 
@@ -135,6 +136,10 @@ def look_at_node_classes(y: Tensor | None) -> list[Finding]:
     least = int(sizes.min())
     if len(sizes) < 2:
         findings.append(_only_one_class("nodes"))
+    elif len(known) < FEWEST_NODES:
+        what = f"{counted(len(known), 'labelled node')}: 10 % of them are none to train on"
+        cure = f"give classes to {FEWEST_NODES} nodes or more, or train with --no-evaluate"
+        findings.append(Finding("warning", "classes", what, cure))
     elif least < NODES_TO_TRAIN_ON:
         what = f"the smallest class has {counted(least, 'node')}: the 10 % to train on may miss it"
         findings.append(Finding("warning", "classes", what, "merge or drop classes that small"))
@@ -150,10 +155,9 @@ def _only_one_class(things: str) -> Finding:
 
 def _class_sizes(sizes: Tensor, things: str) -> Finding:
     guess = 100 * float(sizes.max()) / float(sizes.sum())
-    what = (
-        f"{len(sizes)} classes of {int(sizes.min()):,} to {int(sizes.max()):,} {things}; "
-        f"guessing the largest is right in {guess:.1f} %"
-    )
+    least, most = int(sizes.min()), int(sizes.max())
+    each = f"{least:,} {things} each" if least == most else f"{least:,} to {most:,} {things}"
+    what = f"{len(sizes)} classes of {each}; guessing the largest is right in {guess:.1f} %"
     if guess < 90:
         return Finding("ok", "classes", what)
     return Finding("note", "classes", what, "judge by more than accuracy")

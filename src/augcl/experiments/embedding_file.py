@@ -48,11 +48,8 @@ class Embeddings:
 
     @property
     def task(self) -> Task:
-        """What `augcl.evaluate` takes for labels: names, where all classes have one."""
-        y, classes = self.y, self.classes or []
-        if y is not None and set(y.tolist()) <= set(range(len(classes))):
-            y = np.array([classes[int(label)] for label in y])
-        return Task(y, self.level, self.splits)
+        """What `augcl.evaluate` takes for labels."""
+        return Task(self.y, self.level, self.splits, self.classes)
 
 
 def check_ending(path: Path) -> str:

@@ -84,9 +84,14 @@ def read_result(out: Path) -> dict[str, Any]:
 
 
 def accuracy_text(accuracy: dict[str, Any]) -> str:
-    """The accuracy of a result as people write it; of one seed there is no spread to tell."""
+    """The accuracy of a result as people write it; over one seed there is no spread to tell."""
     mean = f"{100 * accuracy['mean']:.2f}"
-    return f"{mean} %" if len(accuracy["runs"]) == 1 else f"{mean} ± {100 * accuracy['std']:.2f} %"
+    return f"{mean} ± {100 * accuracy['std']:.2f} %" if has_spread(accuracy) else f"{mean} %"
+
+
+def has_spread(accuracy: dict[str, Any]) -> bool:
+    """Whether the standard deviation of a result is over more than one number."""
+    return len(accuracy["runs"]) > 1 or accuracy.get("std_over") == "splits"
 
 
 def clear_run(out: Path) -> None:
@@ -110,18 +115,25 @@ def _is_seed_folder(path: Path) -> bool:
 
 
 def summarise(spec: Spec, records: list[dict[str, Any]]) -> dict[str, Any]:
-    """Mean and population standard deviation over seeds, and everything needed to repeat it."""
+    """Mean and population standard deviation, and everything needed to repeat it.
+
+    The deviation is over seeds and, of nodes, over all splits of all seeds, as the papers have it.
+    """
     first = records[0]
-    runs = [r["accuracy"]["mean"] for r in records if r["accuracy"] is not None]
+    judged = [r["accuracy"] for r in records if r["accuracy"] is not None]
     accuracy = None
-    if runs:
+    if judged:
+        runs = [found["mean"] for found in judged]
+        nodes = spec.level == "node"
+        spread = [split for found in judged for split in found["folds"]] if nodes else runs
         accuracy = {
             "mean": float(np.mean(runs)),
-            "std": float(np.std(runs)),
+            "std": float(np.std(spread)),
+            "std_over": "splits" if nodes else "seeds",
             "runs": runs,
             "unit": "fraction",
-            "protocol": first["accuracy"]["protocol"],
-            "split_hashes": [r["accuracy"]["split_hash"] for r in records],
+            "protocol": judged[0]["protocol"],
+            "split_hashes": [found["split_hash"] for found in judged],
         }
     parts = {name for r in records for name in r["seconds"]}
     return {

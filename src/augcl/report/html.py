@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.linalg import eigh
 
 from augcl.experiments.embedding_file import read_embeddings
-from augcl.experiments.seeds import accuracy_text, read_result
+from augcl.experiments.seeds import accuracy_text, has_spread, read_result
 from augcl.files import packaged_text, write_text
 
 Metrics = list[dict[str, Any]]
@@ -41,6 +41,7 @@ def write_report(run: Path) -> Path:
     text = page.render(
         title=f"{result['method']} + {result['hardness']} on {Path(result['dataset']).name}",
         headline=accuracy and accuracy_text(accuracy),
+        spread=_spread(accuracy) if accuracy else "",
         warnings=_warnings(result),
         facts=_facts(result),
         figures=_figures(metrics, run),
@@ -51,6 +52,11 @@ def write_report(run: Path) -> Path:
     )
     write_text(run / "report.html", text)
     return run / "report.html"
+
+
+def _spread(accuracy: dict[str, Any]) -> str:
+    over = accuracy.get("std_over", "seeds")
+    return f" and standard deviation over {over}" if has_spread(accuracy) else ""
 
 
 def _warnings(result: dict[str, Any]) -> list[str]:

@@ -53,6 +53,9 @@ def _methods(base: str, tested: Mapping[str, PairedDifference]) -> str:
     better = [f"{row} ({tested[row]})" for row in sure if tested[row].mean > 0]
     worse = [f"{row} ({tested[row]})" for row in sure if tested[row].mean < 0]
     text = f"No method beats {base} here beyond noise"
+    lucky = [r for r, d in tested.items() if d.p < LEVEL and d.mean > 0 and r not in sure]
+    if lucky:
+        text += f" ({', '.join(lucky)}: not after Holm's correction for {len(tested)} methods)"
     if better:
         text = f"{base} is beaten here by {', '.join(better)}"
     if worse:

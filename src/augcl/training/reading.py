@@ -26,13 +26,17 @@ class GraphReader:
 
 
 class NodeReader:
-    """Reads whatever `as_node_graph` takes; rows of features sum to 1 unless told otherwise."""
+    """Reads whatever `as_node_graph` takes, with the features of the fit.
+
+    Rows of features sum to 1 unless told otherwise.
+    """
 
     level = "node"
+    columns_: Any
     normalize_features: bool = True
 
     def _read(self, X: Any) -> NodeGraph:
-        graph = as_node_graph(X)
+        graph = align_columns(as_node_graph(X), self.columns_)
         if graph.num_nodes < 2:
             raise InputError(f"{graph.name} has one node: contrasting needs two or more")
         return normalised_features(graph) if self.normalize_features else graph
