@@ -18,7 +18,7 @@ from augcl.report.findings import Findings
 from augcl.report.headroom import headroom_cells, headroom_map
 from augcl.report.request import Request
 from augcl.report.sensitivity import sensitivity
-from augcl.report.time_table import measure_times, time_table
+from augcl.report.time_table import TIMED, TURNS, measure_times, time_table
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,6 @@ def _of_table(
 
 GRAPHS = graph_classification.TABLE
 SMALL = ("MUTAG", "PROTEINS", "IMDB-BINARY")
-TIMED = ("GraphCL", "DCL", "HCL", "ProGCL", "AUGCL")
 
 REPRODUCTIONS = {
     "graph-classification": _of_table(
@@ -137,8 +136,8 @@ REPRODUCTIONS = {
         tuple(GRAPHS.rows),
         SMALL[1:],
         SMALL[1:],
-        seeds=3,
-        all_seeds=5,
+        seeds=TURNS,
+        all_seeds=TURNS,
     ),
     "convergence": _of_table(
         "the loss over the epochs",

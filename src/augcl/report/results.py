@@ -22,7 +22,7 @@ from augcl.report.headroom import headroom_map
 from augcl.report.life import life_section
 from augcl.report.request import SELECTED, Request
 from augcl.report.sensitivity import sensitivity
-from augcl.report.time_table import time_table
+from augcl.report.time_table import TIMED, time_table
 
 GRAPHS = graph_classification.TABLE
 RECIPES = (
@@ -44,7 +44,6 @@ VARIANTS = (
     "HSAN-20: 20 of its 400 epochs; -slow: a tenth of the learning rate; -normalised: every node's "
     "features divided by their sum."
 )
-TIMED = ("GraphCL", "DCL", "HCL", "ProGCL", "AUGCL")
 METHODS = (*TIMED[1:], "AUGCL-full")
 
 INTRODUCTION = """\

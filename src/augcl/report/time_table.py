@@ -12,7 +12,8 @@ from augcl.report.findings import Findings
 from augcl.report.grid import Grid
 from augcl.report.request import Request
 
-TURNS = 7
+TIMED = ("GraphCL", "DCL", "HCL", "ProGCL", "AUGCL")
+TURNS = 9
 
 
 def measure_times(request: Request, table: Table) -> list[Failure]:
