@@ -1,20 +1,26 @@
-"""Seconds of training by method, measured in one process, one thread, turn by turn."""
+"""Seconds of training by method, measured side by side in one process, one at a time."""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from typing import Any, TypeVar
 
 import numpy as np
 
 from augcl.experiments.cells import digest, read_record
+from augcl.experiments.relay import Rest, in_relay
 from augcl.experiments.run import Spec, one_thread, versions
 from augcl.experiments.table import Setting, Table, identity
 from augcl.files import write_json
+from augcl.training.estimator import Estimator
 from augcl.training.progress import progress_bar
 
 FOLDER = "time"
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -32,7 +38,8 @@ class Timing:
         specs = self._specs()
         what = {row: spec.decides() for row, spec in specs.items()}
         what["data"] = {"hash": identity(next(iter(specs.values())), self.data_dir)}
-        return out / FOLDER / f"{Path(self.dataset).name}-{digest([what, self.turns])}.json"
+        key = digest(["side by side", what, self.turns])
+        return out / FOLDER / f"{Path(self.dataset).name}-{key}.json"
 
     def read(self, out: Path) -> dict[str, list[float]] | None:
         """Processor seconds of each row's trainings, if they were measured."""
@@ -42,22 +49,19 @@ class Timing:
     def measure(self, out: Path) -> None:
         """Processor time of one thread: what else the machine does counts little.
 
-        The rows take turns, so that a slow minute meets all of them.
+        In a turn all rows train side by side, an epoch of each after the other, so that a slow
+        second meets all of them.
         """
         one_thread()
         specs = self._specs()
-        found: dict[str, list[float]] = {row: [] for row in self.rows}
         data = next(iter(specs.values())).load(self.data_dir)
-        total = self.turns * len(self.rows)
-        with progress_bar(f"training on {Path(self.dataset).name}", total) as report:
-            for done in range(total):
-                turn, place = divmod(done, len(self.rows))
-                row = self.rows[place]
-                model = specs[row].estimator(data, turn, progress=False)
-                started = time.process_time()
-                model.fit(data)
-                found[row].append(time.process_time() - started)
-                report(done + 1)
+        turns = []
+        with progress_bar(f"training on {Path(self.dataset).name}", self.turns) as report:
+            for turn in range(self.turns):
+                works = [partial(_train, spec, data, turn) for spec in specs.values()]
+                turns.append(in_relay(works))
+                report(turn + 1)
+        found = dict(zip(specs, map(list, zip(*turns, strict=True)), strict=True))
         record = {"dataset": self.dataset, "seconds": found, "versions": versions()}
         write_json(self.path(out), record)
 
@@ -66,8 +70,27 @@ class Timing:
         return {row: self.table.spec(self.dataset, row, setting) for row in self.rows}
 
 
+def _train(spec: Spec, data: Any, seed: int, rest: Rest) -> float:
+    """Seconds of a training that rests after each epoch, if it has epochs."""
+    model = spec.estimator(data, seed, progress=False)
+    if isinstance(model, Estimator):
+        model._after_epoch = _then(rest, model._after_epoch)  # type: ignore[method-assign]
+    started = time.thread_time()
+    model.fit(data)
+    return time.thread_time() - started
+
+
+def _then(rest: Rest, read: Callable[[], T]) -> Callable[[], T]:
+    def read_and_rest() -> T:
+        found = read()
+        rest()
+        return found
+
+    return read_and_rest
+
+
 def ratio(seconds: dict[str, list[float]], row: str, base: str) -> float:
-    """Median over the turns of row / base: a slow minute meets both trainings of its turn.
+    """Median over the turns of row / base.
 
     >>> ratio({"slow": [2.0, 6.0, 2.2], "fast": [1.0, 2.0, 1.0]}, "slow", "fast")
     2.2

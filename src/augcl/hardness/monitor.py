@@ -17,30 +17,26 @@ class WeightSums:
     """
 
     def __init__(self) -> None:
-        self._sums: dict[str, Tensor] = {}
+        self._sums: dict[str, Tensor | float] = {}
 
     def add(self, w: Tensor, labels: Tensor | None = None, *, first: int = 0) -> None:
-        """Rows `first`, `first` + 1, … of a square matrix of weights; its diagonal is left out."""
+        """Rows `first`, `first` + 1, … of a square matrix of weights; sets its diagonal to 0."""
         own = w.diagonal(first)
-        self._add("count", torch.tensor(float(w.numel() - len(own))))
-        for name, values, of_positives in (
-            ("total", w, own),
-            ("squares", w.square(), own.square()),
-            ("near_one", _near_one(w), _near_one(own)),
-        ):
-            self._add(name, values.sum(dtype=torch.float64) - of_positives.sum(dtype=torch.float64))
+        own.zero_()  # counts in none of the sums
+        self._add("count", w.numel() - len(own))
+        self._add("total", w.sum(dtype=torch.float64))
+        self._add("squares", w.square().sum(dtype=torch.float64))
+        self._add("near_one", ((w - 1).abs() < 0.01).sum())
         if labels is None or len(labels) != w.shape[1]:
             return
         of_rows = labels[first : first + len(w), None]
         known = (of_rows >= 0) & (labels >= 0)
-        for name, pairs in (
-            ("false", known & (of_rows == labels)),
-            ("true", known & (of_rows != labels)),
-        ):
-            own_pairs = pairs.diagonal(first)
-            total = (w * pairs).sum(dtype=torch.float64)
-            self._add(f"{name}_count", pairs.sum(dtype=torch.float64) - own_pairs.sum())
-            self._add(f"{name}_total", total - (own * own_pairs).sum(dtype=torch.float64))
+        same = of_rows == labels
+        false, true = known & same, known & ~same
+        false.diagonal(first).zero_()
+        for name, pairs in (("false", false), ("true", true)):
+            self._add(f"{name}_count", pairs.sum())
+            self._add(f"{name}_total", (w * pairs).sum(dtype=torch.float64))
 
     def read(self) -> dict[str, float]:
         """Statistics of the off-diagonal weights since the last reading."""
@@ -59,8 +55,8 @@ class WeightSums:
                 found[f"weight_{kind}_negatives"] = sums[f"{kind}_total"] / sums[f"{kind}_count"]
         return found
 
-    def _add(self, name: str, value: Tensor) -> None:
-        self._sums[name] = self._sums.get(name, torch.zeros_like(value)) + value
+    def _add(self, name: str, value: Tensor | float) -> None:
+        self._sums[name] = self._sums.get(name, 0.0) + value
 
 
 class Monitor(Hardness):
@@ -102,7 +98,3 @@ class Monitor(Hardness):
     def read(self) -> dict[str, float]:
         """Statistics of the off-diagonal weights since the last reading."""
         return self._sums.read()
-
-
-def _near_one(w: Tensor) -> Tensor:
-    return ((w - 1).abs() < 0.01).to(w.dtype)

@@ -13,7 +13,7 @@ from augcl.report.grid import Grid
 from augcl.report.request import Request
 
 TIMED = ("GraphCL", "DCL", "HCL", "ProGCL", "AUGCL")
-TURNS = 9
+TURNS = 3
 
 
 def measure_times(request: Request, table: Table) -> list[Failure]:
@@ -52,7 +52,7 @@ def time_table(request: Request, table: Table) -> Findings:
     header = ("", "seconds", f"ratio to {table.base}", "published ratio")
     note = (
         "Processor seconds of one thread, median of the turns; ratio: median over the turns, in "
-        "which all methods train one after the other, at equal epochs."
+        "each of which all methods train side by side, one epoch of each after the other."
     )
     return Findings("time", [Grid("Training time", header, tuple(rows), (note,))], data)
 
