@@ -6,6 +6,7 @@ import itertools
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from typing import Any, Protocol
 
 from rich.console import Console
@@ -57,4 +58,10 @@ def one_more(report: Report) -> Callable[[], None]:
 
 def print_warning(message: Any, *_: Any, **__: Any) -> None:
     """In place of ``warnings.showwarning``: one line, without the place in our code."""
-    print(f"augcl: warning: {message}", file=sys.stderr)
+    _print_once(f"augcl: warning: {message}")
+
+
+@cache
+def _print_once(line: str) -> None:
+    # Python's own memory of what it has warned of is lost whenever some library catches warnings.
+    print(line, file=sys.stderr)
