@@ -166,7 +166,7 @@ def test_graphs_of_the_fit_are_embedded_and_no_others(mutag, molecules, tmp_path
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"p": 0}, "p is 0: it must be above 0"),
+        ({"p": 0}, "p is 0: give a finite number, above 0"),
         ({"q": float("inf")}, "q is inf"),
         ({"walks": 0}, "walks is 0"),
         ({"length": 1}, "length is 1"),

@@ -171,7 +171,7 @@ def test_the_threads_that_the_user_gave_are_left_alone(succeeds, people, tmp_pat
         (("people", "--centrality", "age"), "unknown centrality 'age'"),
         (("people", "--weights", "fluid"), "choose from frozen, live"),
         (("people", "--candidates", 1), "candidates"),
-        (("people", "--tau", 0.01), "temperature must be 0.02 or more"),
+        (("people", "--tau", 0.01), "tau is 0.01: give a finite number, at least 0.02"),
         (("MUTAG", "--centrality", "degree"), "GraphCL has no option centrality"),
     ],
     ids=str,

@@ -100,7 +100,7 @@ def test_layers_mix_transform_and_activate(mutag):
 def test_every_layer_is_trained():
     network = PropagationNetwork(7, lambda x, _: x, width=4, layers=3, generator=generator())
     assert len(list(network.parameters())) == 3 * 3
-    with pytest.raises(InputError, match="both must be 1 or more"):
+    with pytest.raises(InputError, match="layers is 0"):
         PropagationNetwork(7, propagate, width=4, layers=0, generator=generator())
 
 

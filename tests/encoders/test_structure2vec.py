@@ -86,5 +86,5 @@ def test_graphcl_takes_it_as_an_encoder(molecules):
 
 
 def test_widths_and_depths_below_one_are_refused():
-    with pytest.raises(InputError, match="depth 0"):
+    with pytest.raises(InputError, match="depth is 0"):
         Structure2Vec(1, depth=0)

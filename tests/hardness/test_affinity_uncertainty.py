@@ -132,7 +132,7 @@ def test_weights_before_fit_are_refused():
         ({"alpha": "rows"}, "row, global"),
         ({"alpha": None}, "alpha is None: give 'row', 'global' or a number"),
         ({"alpha": float("nan")}, "alpha is nan"),
-        ({"lr": 0}, "lr is 0: it must be above 0"),
+        ({"lr": 0}, "lr is 0: give a finite number, above 0"),
         ({"optimizer": "lbfgs"}, "adam, sgd"),
         ({"reward": 1.0}, "reward is 1.0: .* above 1"),
         ({"pairs_per_pass": 0}, "pairs_per_pass is 0"),

@@ -109,7 +109,7 @@ def test_impossible_settings_are_named(hardness, named, molecules):
 
 def test_nodes_need_a_temperature_that_the_powers_leave_room_for():
     graph = references.communities(30)
-    with pytest.raises(InputError, match=r"tau is 0.05: .* 0.06 or more"):
+    with pytest.raises(InputError, match=r"tau is 0.05: .* at least 0.06"):
         augcl.GRACE(hardness=HCL(beta=2), tau=0.05, epochs=1).fit(graph)
 
 

@@ -183,11 +183,11 @@ def test_other_data_is_refused_in_one_line(molecules, kind):
         (JOAOv2, {"recipe": "author"}, "did you mean authors"),
         (SimGRACE, {"eta": float("inf")}, "eta is inf"),
         (SimGRACE, {"hardness": "augl"}, "did you mean augcl"),
-        (SimGRACE, {"tau": 0}, "temperature must be above 0"),
+        (SimGRACE, {"tau": 0}, "tau is 0: give a finite number, above 0"),
         (MVGRLGraphs, {"alpha": 0}, "alpha is 0"),
         (MVGRLGraphs, {"steps": 0}, "steps is 0"),
         (MVGRLGraphs, {"pooling": "max"}, "sum, mean"),
-        (MVGRLGraphs, {"width": 0}, "both must be 1 or more"),
+        (MVGRLGraphs, {"width": 0}, "width is 0: it must be a whole number"),
     ],
     ids=str,
 )

@@ -14,11 +14,12 @@ from torch import Tensor
 from augcl.attacks.rules import CHANGES, Rules
 from augcl.attacks.semantics import SameComponents, Semantics
 from augcl.attacks.victim import predicted
+from augcl.checks import whole_number
 from augcl.data import GraphSet, as_graphset
 from augcl.data.class_labels import class_labels
 from augcl.data.flips import flip_edges
 from augcl.errors import InputError, one_of
-from augcl.training.method import seeded_generator, whole_number
+from augcl.training.method import seeded_generator
 
 
 class Attack(BaseEstimator, ABC):  # type: ignore[misc]

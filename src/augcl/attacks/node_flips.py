@@ -13,8 +13,9 @@ from torch import Tensor
 
 from augcl.attacks.node_victim import NodeVictim
 from augcl.attacks.rules import CHANGES
+from augcl.checks import whole_number
 from augcl.errors import InputError, one_of
-from augcl.training.method import seeded_generator, whole_number
+from augcl.training.method import seeded_generator
 
 
 @dataclass(frozen=True)

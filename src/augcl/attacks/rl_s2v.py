@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import math
 from pathlib import Path
 from typing import Any
 
@@ -20,10 +19,11 @@ from augcl.attacks.learned_attack import LearnedAttack
 from augcl.attacks.q_network import QNetwork
 from augcl.attacks.semantics import Semantics
 from augcl.attacks.victim import predicted
+from augcl.checks import number, whole_number
 from augcl.data import GraphSet, as_graphset
 from augcl.data.flips import flip_edges
 from augcl.errors import InputError
-from augcl.training.method import fingerprint, whole_number
+from augcl.training.method import fingerprint
 from augcl.training.threads import threads_for
 
 
@@ -127,18 +127,16 @@ class RLS2V(LearnedAttack):
         counts = ("updates", "burn_in", "replay", "evaluate_every", "copy_every", "batch_size")
         for name in (*counts, "width", "depth"):
             whole_number(name, getattr(self, name), least=1)
-        if not (_is_share(self.validation) and self.validation < 1):
-            raise InputError(f"validation is {self.validation!r}: give a share from 0 to below 1")
-        if not _is_share(self.epsilon_share):
-            raise InputError(f"epsilon_share is {self.epsilon_share!r}: give a share from 0 to 1")
-        ends = self._epsilon
-        if not (isinstance(ends, tuple | list) and len(ends) == 2 and all(map(_is_share, ends))):
+        number("lr", self.lr, above=0)
+        number("validation", self.validation, least=0, below=1)
+        number("epsilon_share", self.epsilon_share, least=0, most=1)
+        if not (isinstance(self._epsilon, tuple | list) and len(self._epsilon) == 2):
             raise InputError(
-                f"epsilon is {ends!r}: give two probabilities, as in (1.0, 0.05); for one that "
-                "stays, give it twice"
+                f"epsilon is {self._epsilon!r}: give two probabilities, as in (1.0, 0.05); for one "
+                "that stays, give it twice"
             )
-        if not (isinstance(self.lr, float | int) and 0 < self.lr < math.inf):
-            raise InputError(f"lr is {self.lr!r}: the learning rate must be above 0 and finite")
+        for place, end in enumerate(self._epsilon):
+            number(f"epsilon[{place}]", end, least=0, most=1)
 
     @property
     def _epsilon(self) -> tuple[float, float]:
@@ -264,7 +262,3 @@ class RLS2V(LearnedAttack):
             depth=self.depth,
             generator=generator,
         )
-
-
-def _is_share(value: Any) -> bool:
-    return isinstance(value, float | int) and 0 <= value <= 1

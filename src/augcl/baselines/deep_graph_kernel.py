@@ -15,10 +15,10 @@ from augcl.baselines.graphlets import LARGEST, Isomorphism, draw_graphlets, neig
 from augcl.baselines.kernel import LARGEST_SEED, GraphKernel, Occurrences
 from augcl.baselines.paths import path_sentences, shortest_paths
 from augcl.baselines.wl import refined_labels
+from augcl.checks import whole_number
 from augcl.data import GraphSet
 from augcl.errors import InputError, one_of
 from augcl.ops.hashing import Hashes
-from augcl.training.method import whole_number
 from augcl.training.progress import progress_bar
 
 SUBSTRUCTURES = ("wl", "shortest-path", "graphlet")

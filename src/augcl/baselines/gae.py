@@ -5,10 +5,10 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
+from augcl.checks import whole_number
 from augcl.data.node_graph import NodeGraph
 from augcl.encoders.convolution import Convolution
 from augcl.objectives.reconstruction import edge_reconstruction
-from augcl.training.method import whole_number
 from augcl.training.node_estimator import NodeBatch, NodeEstimator
 from augcl.views.nodes import NodeView
 

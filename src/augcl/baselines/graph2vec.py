@@ -9,12 +9,13 @@ from torch import Tensor
 
 from augcl.baselines.documents import Documents, FrozenBags, trained
 from augcl.baselines.fitted_only import mark
+from augcl.checks import whole_number
 from augcl.data import GraphSet
 from augcl.data.features import degrees
 from augcl.errors import InputError, one_of
 from augcl.ops.rooted_subgraphs import rooted_subgraphs
 from augcl.ops.segments import pointer, segment_sum
-from augcl.training.method import PlainMethod, whole_number
+from augcl.training.method import PlainMethod
 from augcl.training.progress import progress_bar
 from augcl.training.reading import GraphReader
 

@@ -9,10 +9,10 @@ from sklearn.utils import check_random_state
 
 from augcl.baselines.graphlets import LARGEST, Isomorphism, graph_hashes
 from augcl.baselines.kernel import GraphKernel, Occurrences
+from augcl.checks import whole_number
 from augcl.data import GraphSet
 from augcl.errors import InputError, one_of
 from augcl.ops.hashing import combined
-from augcl.training.method import whole_number
 from augcl.training.progress import progress_bar
 
 SAMPLES = {"default": 100, "paper": 100, "authors": 5}

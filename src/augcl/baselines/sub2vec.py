@@ -10,13 +10,13 @@ from torch import Tensor
 from augcl.baselines.documents import Documents, trained
 from augcl.baselines.fitted_only import FittedOnly
 from augcl.baselines.words import LONGEST
+from augcl.checks import whole_number
 from augcl.data import GraphSet
 from augcl.data.features import degrees
 from augcl.errors import one_of
 from augcl.ops.csr import Rows
 from augcl.ops.segments import random_element
 from augcl.ops.walks import random_walks
-from augcl.training.method import whole_number
 from augcl.training.reading import GraphReader
 
 VARIANTS = ("neighborhood", "structural")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import torch
@@ -10,8 +9,7 @@ from torch import Tensor
 
 from augcl.baselines.fitted_only import FittedOnly
 from augcl.baselines.skip_gram import SkipGram
-from augcl.errors import InputError
-from augcl.training.method import whole_number
+from augcl.checks import number, whole_number
 
 
 class WalkMethod(FittedOnly):
@@ -32,10 +30,7 @@ class WalkMethod(FittedOnly):
         whole_number("length", self.length, least=2)
         whole_number("negatives", self.negatives, least=0)
         for name in ("p", "q"):
-            if not 0 < getattr(self, name) < math.inf:
-                raise InputError(
-                    f"{name} is {getattr(self, name)!r}: it must be above 0 and finite"
-                )
+            number(name, getattr(self, name), above=0)
 
     def _node_vectors(self, data: Any, generator: torch.Generator) -> Tensor:
         return SkipGram(

@@ -6,9 +6,9 @@ import numpy as np
 
 from augcl.baselines.kernel import GraphKernel, Occurrences
 from augcl.baselines.node_labels import node_labels
+from augcl.checks import whole_number
 from augcl.data import GraphSet
 from augcl.ops.hashing import Hashes, combined, mixed, multiset_hashes
-from augcl.training.method import whole_number
 
 
 class WLKernel(GraphKernel):

@@ -6,8 +6,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import batch_norm, linear, relu
 
+from augcl.checks import whole_number
 from augcl.encoders.heads import glorot_linear
-from augcl.errors import InputError
 from augcl.ops.csr import Adjacency
 from augcl.ops.gin_layer import gin_layer
 
@@ -43,8 +43,8 @@ class GIN(nn.Module):
         generator: torch.Generator | None = None,
     ) -> None:
         super().__init__()
-        if width < 1 or layers < 1:
-            raise InputError(f"width is {width} and layers {layers}: both must be 1 or more")
+        whole_number("width", width, least=1)
+        whole_number("layers", layers, least=1)
         generator = generator or torch.Generator()
         inputs = [in_features] + [width] * (layers - 1)
         self.layers = nn.ModuleList([GINLayer(n, width, generator) for n in inputs])

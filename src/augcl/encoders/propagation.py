@@ -7,8 +7,8 @@ from collections.abc import Callable
 import torch
 from torch import Tensor, nn
 
+from augcl.checks import whole_number
 from augcl.encoders.heads import glorot_linear
-from augcl.errors import InputError
 from augcl.ops.csr import Adjacency
 
 Mix = Callable[[Tensor, Adjacency], Tensor]
@@ -31,8 +31,8 @@ class PropagationNetwork(nn.Module):
         self, in_features: int, mix: Mix, *, width: int, layers: int, generator: torch.Generator
     ) -> None:
         super().__init__()
-        if width < 1 or layers < 1:
-            raise InputError(f"width is {width} and layers {layers}: both must be 1 or more")
+        whole_number("width", width, least=1)
+        whole_number("layers", layers, least=1)
         inputs = [in_features] + [width] * (layers - 1)
         self.layers = nn.ModuleList([PropagationLayer(n, width, mix, generator) for n in inputs])
 

@@ -8,8 +8,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import relu
 
+from augcl.checks import whole_number
 from augcl.encoders.heads import glorot_linear
-from augcl.errors import InputError
 from augcl.ops.csr import Adjacency
 
 
@@ -53,8 +53,8 @@ class Structure2Vec(nn.Module):
         generator: torch.Generator | None = None,
     ) -> None:
         super().__init__()
-        if width < 1 or depth < 1:
-            raise InputError(f"width is {width} and depth {depth}: both must be 1 or more")
+        whole_number("width", width, least=1)
+        whole_number("depth", depth, least=1)
         generator = generator or torch.Generator()
         self.first = glorot_linear(in_features, width, generator)
         self.shared = glorot_linear(width, width, generator)

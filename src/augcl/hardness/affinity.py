@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 import warnings
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any
 
 import torch
 from sklearn.exceptions import NotFittedError
 from torch import Tensor
 
+from augcl.checks import number, whole_number
 from augcl.errors import InputError, one_of
 from augcl.hardness.base import Batches, Hardness
 from augcl.hardness.fitting import train_network
@@ -209,18 +210,15 @@ class AffinityUncertainty(Hardness):
             one_of(self.alpha, ("row", "global"), "alpha")
         elif not isinstance(self.alpha, Real) or not math.isfinite(self.alpha):
             raise InputError(f"alpha is {self.alpha!r}: give 'row', 'global' or a number")
-        for name, low in {"lr": 0, "reward": 1}.items():
-            if not low < getattr(self, name) < math.inf:
-                raise InputError(f"{name} is {getattr(self, name)!r}: it must be above {low}")
-        least = {"temper": 0, "warmup": 0, "passes": 0, "restarts": 0, "hidden": 1}
-        least |= {"pair_batch": 1, "pairs_per_pass": 1, "refresh": 1}
-        for name, low in least.items():
-            value = getattr(self, name)
-            unset = value is None and name in ("pairs_per_pass", "refresh")
-            whole = name == "temper" or isinstance(value, Integral)
-            if not unset and not (whole and low <= value < math.inf):
-                kind = "" if name == "temper" else "a whole number, "
-                raise InputError(f"{name} is {value!r}: it must be {kind}{low} or more")
+        number("lr", self.lr, above=0)
+        number("reward", self.reward, above=1)
+        number("temper", self.temper, least=0)
+        counts = {"warmup": 0, "passes": 0, "restarts": 0, "hidden": 1, "pair_batch": 1}
+        for name, least in counts.items():
+            whole_number(name, getattr(self, name), least=least)
+        for name in ("pairs_per_pass", "refresh"):
+            if getattr(self, name) is not None:
+                whole_number(name, getattr(self, name), least=1)
 
     def _judge(self) -> Judge:
         return Judge(

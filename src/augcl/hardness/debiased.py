@@ -7,7 +7,7 @@ import math
 import torch
 from torch import Tensor
 
-from augcl.errors import InputError
+from augcl.checks import number
 from augcl.hardness.base import Hardness
 
 
@@ -39,8 +39,7 @@ class DCL(Hardness):
         self.tau_plus = tau_plus
 
     def check(self) -> None:
-        if not 0 <= self.tau_plus < 1:
-            raise InputError(f"tau_plus is {self.tau_plus!r}: it must lie from 0 to below 1")
+        number("tau_plus", self.tau_plus, least=0, below=1)
 
     def first_epoch(self, epochs: int, usual: int) -> int:
         return 0

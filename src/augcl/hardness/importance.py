@@ -6,7 +6,7 @@ import math
 
 from torch import Tensor
 
-from augcl.errors import InputError
+from augcl.checks import number
 from augcl.hardness.debiased import DCL
 
 
@@ -44,8 +44,7 @@ class HCL(DCL):
 
     def check(self) -> None:
         super().check()
-        if not 0 <= self.beta < math.inf:
-            raise InputError(f"beta is {self.beta!r}: it must be 0 or more, and finite")
+        number("beta", self.beta, least=0)
 
     @property
     def powers(self) -> tuple[float, ...]:  # type: ignore[override]

@@ -8,6 +8,7 @@ import torch
 from sklearn.exceptions import NotFittedError
 from torch import Tensor
 
+from augcl.checks import number
 from augcl.errors import InputError
 from augcl.hardness.base import Hardness
 
@@ -39,8 +40,7 @@ class Oracle(Hardness):
         self.false_weight = false_weight
 
     def check(self) -> None:
-        if not 0 <= self.false_weight <= 1:
-            raise InputError(f"false_weight is {self.false_weight!r}: it must lie from 0 to 1")
+        number("false_weight", self.false_weight, least=0, most=1)
 
     def first_epoch(self, epochs: int, usual: int) -> int:
         return 0

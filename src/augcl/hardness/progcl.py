@@ -9,6 +9,7 @@ import torch
 from sklearn.exceptions import NotFittedError
 from torch import Tensor
 
+from augcl.checks import number, whole_number
 from augcl.errors import InputError, one_of
 from augcl.hardness.base import Batches, Hardness
 from augcl.hardness.beta_mixture import EDGE, BetaMixture
@@ -77,11 +78,9 @@ class ProGCL(Hardness):
 
     def check(self) -> None:
         one_of(self.mode, ("weight", "mix"), "mode")
-        if not 0 < self.init_weight < 1:
-            raise InputError(f"init_weight is {self.init_weight!r}: it must lie between 0 and 1")
-        for name, low in {"iterations": 1, "columns": 1, "hardest": 2}.items():
-            if not low <= getattr(self, name) < math.inf:
-                raise InputError(f"{name} is {getattr(self, name)!r}: it must be {low} or more")
+        number("init_weight", self.init_weight, above=0, below=1)
+        for name, least in {"iterations": 1, "columns": 1, "hardest": 2}.items():
+            whole_number(name, getattr(self, name), least=least)
 
     def first_epoch(self, epochs: int, usual: int) -> int:
         if self.start is None:

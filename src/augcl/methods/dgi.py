@@ -5,11 +5,11 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
+from augcl.checks import whole_number
 from augcl.encoders.convolution import Convolution
 from augcl.encoders.discriminator import BilinearDiscriminator, mean_summary, shuffled
 from augcl.objectives.discrimination import discrimination
 from augcl.ops.gcn import propagate
-from augcl.training.method import whole_number
 from augcl.training.node_estimator import NodeBatch, NodeEstimator
 from augcl.views.nodes import NodeView
 

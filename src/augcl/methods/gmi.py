@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from contextlib import AbstractContextManager
 
 import torch
 from torch import Tensor, nn
 
+from augcl.checks import number, whole_number
 from augcl.data.node_graph import NodeGraph
 from augcl.encoders.convolution import Convolution
 from augcl.encoders.discriminator import BilinearDiscriminator, other_nodes
@@ -15,7 +15,6 @@ from augcl.errors import InputError
 from augcl.objectives.discrimination import discrimination
 from augcl.objectives.reconstruction import edge_reconstruction
 from augcl.ops.gcn import propagate
-from augcl.training.method import whole_number
 from augcl.training.node_estimator import NodeBatch, NodeEstimator
 from augcl.training.threads import threads_for
 from augcl.views.nodes import NodeView
@@ -108,8 +107,7 @@ class GMI(NodeEstimator):
         if self.layers not in (1, 2):
             raise InputError(f"layers is {self.layers!r}: GMI has 1 or 2")
         for name in ("own", "neighbours", "edges"):
-            if not 0 <= getattr(self, name) < math.inf:
-                raise InputError(f"{name} is {getattr(self, name)!r}: it must be 0 or more")
+            number(name, getattr(self, name), least=0)
 
     def _build(self, features: int, generator: torch.Generator) -> nn.Module:
         return GMINetwork(features, self.width, self.layers, generator)

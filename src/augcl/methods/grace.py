@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import math
 from collections.abc import Iterable
 from typing import Any
 
@@ -11,6 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from augcl.checks import number, whole_number
 from augcl.encoders.contrastive import output_width
 from augcl.encoders.gcn import ACTIVATIONS, GCN, NodeNetwork
 from augcl.encoders.heads import output_basis, projector
@@ -23,7 +23,6 @@ from augcl.methods.recipes import chosen_hardness, get_recipe
 from augcl.objectives.node_info_nce import node_info_nce
 from augcl.ops.negative_mass import LEAST_TAU
 from augcl.training.loop import Metrics
-from augcl.training.method import whole_number
 from augcl.training.node_estimator import NodeBatch, NodeEstimator
 from augcl.views.adaptive import CENTRALITIES
 from augcl.views.nodes import NodeView
@@ -168,20 +167,17 @@ class GRACE(NodeEstimator):
             whole_number("candidates", self.candidates, least=2)
         for name in ("edge_drop", "feature_drop"):
             rates = self._setting(name)
-            if len(np.shape(rates)) != 1 or len(rates) != 2 or not all(0 <= r < 1 for r in rates):
-                raise InputError(f"{name} is {rates!r}: give two shares from 0 to below 1")
-        if not 0 <= self.weight_decay < math.inf:
-            raise InputError(f"weight_decay is {self.weight_decay!r}: it must be 0 or more")
+            if np.shape(rates) != (2,):
+                raise InputError(f"{name} is {rates!r}: give two shares, one for each view")
+            for view, rate in enumerate(rates):
+                number(f"{name}[{view}]", rate, least=0, below=1)
+        number("weight_decay", self.weight_decay, least=0)
         epochs = self._setting("epochs")
         self.hardness_ = chosen_hardness(self.hardness, recipe)
         self._onset = Onset(
             self.hardness_, epochs=epochs, usual=min(400, epochs // 2), warmup=self.warmup
         )
-        tau, least = self._setting("tau"), LEAST_TAU * max(self.hardness_.powers)
-        if not least <= tau < math.inf:
-            raise InputError(
-                f"tau is {tau!r}: the temperature must be {least:g} or more here, and finite"
-            )
+        number("tau", self._setting("tau"), least=LEAST_TAU * max(self.hardness_.powers))
         self.weights_: PairWeights | None = None
         self._anchors: Tensor | None = None
         self._weight_facts: Metrics = {}

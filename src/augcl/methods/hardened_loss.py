@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import math
-
 import torch
 from torch import Tensor
 
-from augcl.errors import InputError
+from augcl.checks import number
 from augcl.hardness.monitor import Monitor
 from augcl.methods.onset import Onset
 from augcl.objectives import info_nce
@@ -31,8 +29,7 @@ class HardenedLoss:
         positive_in_denominator: bool,
         symmetric: bool = False,
     ) -> None:
-        if not 0 < tau < math.inf:
-            raise InputError(f"tau is {tau!r}: the temperature must be above 0 and finite")
+        number("tau", tau, above=0)
         self.onset = onset
         self.monitor = Monitor(onset.hardness)
         self.tau = tau

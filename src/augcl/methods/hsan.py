@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import math
 from contextlib import AbstractContextManager
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
+from augcl.checks import number, whole_number
 from augcl.data.node_graph import NodeGraph
 from augcl.encoders.attribute_structure import AttributeStructureNetwork
-from augcl.errors import InputError, one_of
+from augcl.errors import one_of
 from augcl.methods import presets
 from augcl.methods.confident_clusters import clustered, sure_nodes
 from augcl.methods.recipes import get_recipe
 from augcl.ops.adam import Adam
 from augcl.ops.hard_pairs import LEVELS, hard_pair_contrast, reweigh
 from augcl.training.loop import Metrics
-from augcl.training.method import whole_number
 from augcl.training.node_estimator import NodeBatch, NodeEstimator
 from augcl.training.summing_adam import SummingAdam
 from augcl.training.threads import threads_for
@@ -135,11 +134,8 @@ class HSAN(NodeEstimator):
         one_of(self._setting("activation"), ("identity", "sigmoid"), "activation")
         for name, least in (("filter_steps", 0), ("components", 0), ("width", 1), ("clusters", 2)):
             whole_number(name, self._setting(name), least=least)
-        confident, beta = self._setting("confident"), self._setting("beta")
-        if not 0 <= confident <= 1:
-            raise InputError(f"confident is {confident!r}: give a share from 0 to 1")
-        if not 0 < beta < math.inf:
-            raise InputError(f"beta is {beta!r}: it must be above 0 and finite")
+        number("confident", self._setting("confident"), least=0, most=1)
+        number("beta", self._setting("beta"), above=0)
         self.weights_: Tensor | None = None
         self._nodes: int | None = None
         self._smooth = SmoothedFeatures(self._setting("filter_steps"))

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import math
-
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import softplus
 
+from augcl.checks import number
 from augcl.data.graph import GraphSet
 from augcl.encoders import ContrastiveNetwork, inputs, output_width, own_or_gin, pool
 from augcl.encoders.heads import FeedForward, discriminator
-from augcl.errors import InputError, one_of
+from augcl.errors import one_of
 from augcl.objectives.jensen_shannon import jensen_shannon
 from augcl.ops.csr import Adjacency
 from augcl.ops.segments import segment_ids
@@ -82,8 +81,7 @@ class InfoGraph(GraphEstimator):
     def _start(self) -> None:
         super()._start()
         one_of(self.pooling, ("sum", "mean"), "pooling")
-        if not 0 <= self.prior < math.inf:
-            raise InputError(f"prior is {self.prior!r}: its weight must be 0 or more, and finite")
+        number("prior", self.prior, least=0)
 
     def _build(self, features: int, generator: torch.Generator) -> NodeGraphNetwork:
         encoder = own_or_gin(

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from contextlib import AbstractContextManager, nullcontext
 
 import torch
 from torch import Tensor, nn
 
+from augcl.checks import number
 from augcl.data.graph import GraphSet
-from augcl.errors import InputError
 from augcl.hardness import Hardness
 from augcl.methods.hardened import HardenedContrast
 from augcl.methods.recipes import get_recipe
@@ -120,10 +119,8 @@ class JOAO(HardenedContrast):
     def _start(self) -> None:
         super()._start()
         recipe = get_recipe(self.recipe)
-        if not 0 <= self.gamma < math.inf:
-            raise InputError(f"gamma is {self.gamma!r}: it must be 0 or more, and finite")
-        if not 0 <= self.ratio < 1:
-            raise InputError(f"ratio is {self.ratio!r}: give a share from 0 to below 1")
+        number("gamma", self.gamma, least=0)
+        number("ratio", self.ratio, least=0, below=1)
         self._authors = self.recipe == "authors"
         growth = self.growth or ("star" if self._authors else "walk")
         self._pool = OneOf(

@@ -5,15 +5,14 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
+from augcl.checks import number, whole_number
 from augcl.data.node_graph import NodeGraph
 from augcl.encoders.convolution import Convolution
 from augcl.encoders.discriminator import BilinearDiscriminator, mean_summary, shuffled
-from augcl.errors import InputError
 from augcl.methods.recipes import get_recipe
 from augcl.objectives.discrimination import discrimination
 from augcl.ops.csr import Rows, SparseMatrix
 from augcl.ops.diffusion import diffuse, normalised_adjacency, strongest_diffusion, window
-from augcl.training.method import whole_number
 from augcl.training.node_estimator import NodeBatch, NodeEstimator
 from augcl.views.nodes import NodeView, NodeViews
 
@@ -110,8 +109,7 @@ class MVGRL(NodeEstimator):
         for name in ("width", "strongest", "windows"):
             whole_number(name, getattr(self, name), least=1)
         whole_number("window", self.window, least=2)
-        if not 0.01 <= self.alpha <= 1:
-            raise InputError(f"alpha is {self.alpha!r}: give a chance from 0.01 to 1")
+        number("alpha", self.alpha, least=0.01, most=1)
 
     @property
     def _loops(self) -> int:

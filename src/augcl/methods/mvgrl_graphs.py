@@ -7,18 +7,18 @@ from functools import partial
 import torch
 from torch import Tensor, nn
 
+from augcl.checks import number, whole_number
 from augcl.data.graph import GraphSet
 from augcl.encoders import pool
 from augcl.encoders.heads import FeedForward
 from augcl.encoders.propagation import PropagationNetwork
-from augcl.errors import InputError, one_of
+from augcl.errors import one_of
 from augcl.methods.infograph import own_graph
 from augcl.objectives.jensen_shannon import jensen_shannon
 from augcl.ops.csr import Adjacency
 from augcl.ops.diffusion import diffuse_in_steps
 from augcl.ops.gcn import propagate
 from augcl.training.estimator import GraphEstimator
-from augcl.training.method import whole_number
 
 
 class MVGRLGraphs(GraphEstimator):
@@ -91,8 +91,7 @@ class MVGRLGraphs(GraphEstimator):
         super()._start()
         one_of(self.pooling, ("sum", "mean"), "pooling")
         whole_number("steps", self.steps, least=1)
-        if not 0 < self.alpha <= 1:
-            raise InputError(f"alpha is {self.alpha!r}: it must lie above 0 and be 1 at most")
+        number("alpha", self.alpha, above=0, most=1)
 
     def _build(self, features: int, generator: torch.Generator) -> TwoViewNetwork:
         return TwoViewNetwork(

@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterator
 import torch
 from torch import Tensor
 
+from augcl.checks import whole_number
 from augcl.data.graph import GraphSet
 from augcl.errors import InputError
 from augcl.hardness import Hardness, Uniform
 from augcl.hardness.base import Batches
 from augcl.training.loop import Metrics
-from augcl.training.method import whole_number
 
 Pair = Callable[..., tuple[Tensor, Tensor]]
 """From a batch and a generator to the projections of its anchors and of its candidates.

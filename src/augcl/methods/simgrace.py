@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import math
-
 import torch
 from torch import Tensor, nn
 
+from augcl.checks import number
 from augcl.data.graph import GraphSet
 from augcl.encoders import ContrastiveNetwork, inputs
 from augcl.encoders.perturbed import perturbed
-from augcl.errors import InputError
 from augcl.hardness import Hardness
 from augcl.methods.hardened import HardenedContrast
 
@@ -92,8 +90,7 @@ class SimGRACE(HardenedContrast):
 
     def _start(self) -> None:
         super()._start()
-        if not 0 <= self.eta < math.inf:
-            raise InputError(f"eta is {self.eta!r}: it must be 0 or more, and finite")
+        number("eta", self.eta, least=0)
 
     def _pair(self, batch: GraphSet, generator: torch.Generator) -> tuple[Tensor, Tensor]:
         return self._perturbed_projections(batch, generator), self._project(batch)

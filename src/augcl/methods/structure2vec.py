@@ -6,6 +6,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
+from augcl.checks import whole_number
 from augcl.data import GraphSet
 from augcl.encoders.classifier import EdgeFactors, GraphClassifier
 from augcl.encoders.structure2vec import Structure2Vec
@@ -17,7 +18,6 @@ from augcl.methods.recipes import chosen_hardness, get_recipe
 from augcl.training.checkpoint import Snapshot, prefixed
 from augcl.training.classifier import GraphClassifierEstimator
 from augcl.training.loop import Metrics
-from augcl.training.method import whole_number
 from augcl.views.star_drop import VictimDrop
 
 PUBLISHED_EPOCHS, PUBLISHED_PRETRAINING = 1000, 101

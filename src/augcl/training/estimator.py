@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import warnings
 from abc import abstractmethod
 from contextlib import AbstractContextManager
@@ -12,6 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from augcl.checks import number, whole_number
 from augcl.data import GraphSet
 from augcl.data.batches import fixed_batches
 from augcl.errors import InputError
@@ -19,7 +19,7 @@ from augcl.ops.adam import Adam
 from augcl.training.alike import all_alike
 from augcl.training.checkpoint import Snapshot, load_module, prefixed
 from augcl.training.loop import Metrics, Run, make_fabric, train
-from augcl.training.method import Method, fingerprint, whole_number
+from augcl.training.method import Method, fingerprint
 from augcl.training.reading import GraphReader
 from augcl.training.threads import threads_for
 
@@ -67,9 +67,7 @@ class Estimator(Method):
 
     def _start(self) -> None:
         whole_number("epochs", self._setting("epochs"), least=0)
-        lr = self._setting("lr")
-        if not 0 < lr < math.inf:
-            raise InputError(f"lr is {lr!r}: the learning rate must be above 0 and finite")
+        number("lr", self._setting("lr"), above=0)
         if self.patience is not None:
             whole_number("patience", self.patience, least=1)
 

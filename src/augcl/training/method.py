@@ -176,12 +176,6 @@ def seeded_generator(random_state: int | None) -> torch.Generator:
     return generator
 
 
-def whole_number(name: str, value: Any, *, least: int) -> None:
-    """Raise `InputError` unless the value of a hyper-parameter is one."""
-    if not isinstance(value, int | np.integer) or value < least:
-        raise InputError(f"{name} is {value!r}: it must be a whole number, {least} or more")
-
-
 def fingerprint(data: Any) -> str:
     """A hash of features, edges and order."""
     x = data.x

@@ -1,0 +1,47 @@
+"""Is the value of a hyper-parameter what it can be?"""
+
+from __future__ import annotations
+
+import math
+from numbers import Integral, Real
+from operator import ge, gt, le, lt
+from typing import Any
+
+from augcl.errors import InputError
+
+
+def number(
+    name: str,
+    value: Any,
+    *,
+    above: float | None = None,
+    least: float | None = None,
+    below: float | None = None,
+    most: float | None = None,
+) -> None:
+    """Raise `InputError` unless the value is a finite number within the limits.
+
+    >>> number("tau_plus", 1.5, least=0, below=1)
+    Traceback (most recent call last):
+    augcl.errors.InputError: tau_plus is 1.5: give a finite number, at least 0 and below 1
+    """
+    limits = [
+        (word, holds, limit)
+        for word, holds, limit in (
+            ("above", gt, above),
+            ("at least", ge, least),
+            ("below", lt, below),
+            ("at most", le, most),
+        )
+        if limit is not None
+    ]
+    finite = isinstance(value, Real) and math.isfinite(value)
+    if not finite or not all(holds(value, limit) for _, holds, limit in limits):
+        allowed = " and ".join(f"{word} {limit:g}" for word, _, limit in limits)
+        raise InputError(f"{name} is {value!r}: give a finite number, {allowed}")
+
+
+def whole_number(name: str, value: Any, *, least: int) -> None:
+    """Raise `InputError` unless the value is a whole number, `least` or more."""
+    if not isinstance(value, Integral) or value < least:
+        raise InputError(f"{name} is {value!r}: it must be a whole number, {least} or more")
