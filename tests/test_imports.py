@@ -24,7 +24,7 @@ ORDER = [
     "report",
     "cli",
 ]
-FOR_ALL = {"errors", "files"}
+FOR_ALL = {"checks", "errors", "files"}
 FILES = sorted(PACKAGE.rglob("*.py"))
 IDS = [str(file.relative_to(PACKAGE)) for file in FILES]
 MODERN = {"default_rng", "Generator", "SeedSequence", "PCG64"}
