@@ -7,20 +7,20 @@ from functools import cache
 from pathlib import Path
 
 import augcl
-from augcl.data import GraphSet
+from augcl.data import GraphSet, NodeGraph, load_graph
+from augcl.data.places import find_graph_set, find_node_set
 from benchmarks.measure import NoData
 from benchmarks.textbook import Graph
 
 
 def data_dir() -> Path:
     """`$AUGCL_DATA`, or the shared folder beside the repository."""
-    beside = Path(__file__).parents[2] / "shared" / "data" / "TU"
-    return Path(os.environ.get("AUGCL_DATA", beside))
+    return Path(os.environ.get("AUGCL_DATA", Path(__file__).parents[2] / "shared" / "data"))
 
 
 def require(name: str) -> None:
-    """Raise `NoData` if the TU data set `name` is not there."""
-    if not any((data_dir() / file).exists() for file in (name, f"{name}.zip")):
+    """Raise `NoData` if the data set `name` is not there."""
+    if not any(find(name, [data_dir()]) for find in (find_graph_set, find_node_set)):
         raise NoData(name)
 
 
@@ -31,6 +31,12 @@ def graphs(name: str) -> GraphSet:
     loaded = augcl.load(name, data_dir=data_dir())
     assert isinstance(loaded, GraphSet)
     return loaded
+
+
+def one_graph(name: str) -> NodeGraph:
+    """The graph of that name, for its nodes; raises `NoData` if it is not there."""
+    require(name)
+    return load_graph(name, data_dir=data_dir())
 
 
 def one_by_one(many: GraphSet) -> list[Graph]:

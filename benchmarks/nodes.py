@@ -9,16 +9,15 @@ from functools import partial
 import torch
 from torch import Tensor, nn
 
-from augcl.data import NodeGraph, load_graph
-from augcl.errors import InputError
+from augcl.data import NodeGraph
 from augcl.hardness import AffinityUncertainty
 from augcl.hardness.pair_weights import PairWeights
 from augcl.methods import GCA
 from augcl.objectives.node_info_nce import node_info_nce
 from augcl.training.node_estimator import NodeBatch
 from augcl.views.nodes import NodeView
-from benchmarks.data import data_dir
-from benchmarks.measure import NoData, Row, in_turns, seconds_text
+from benchmarks.data import one_graph
+from benchmarks.measure import Row, in_turns, seconds_text
 from benchmarks.measure import faster as faster_than
 from benchmarks.textbook import gca
 
@@ -30,7 +29,7 @@ def node_step(full: bool) -> list[Row]:
     """Forward and backward of the exact loss, published widths, the same views on both sides."""
     rows = []
     for name in ("Amazon-Photo", "Amazon-Computers"):
-        step = Step(graph_of(name), name)
+        step = Step(one_graph(name), name)
         apart = abs(float(step.ours() - step.textbook()))  # the first of each is slower
         slow, fast = in_turns(step.textbook, step.ours, repeats=3 if full else 1)
         note = f"loss apart by {apart:.0e}"
@@ -40,7 +39,7 @@ def node_step(full: bool) -> list[Row]:
 
 def node_weights(full: bool) -> list[Row]:
     """An AUGCL epoch with frozen weights against a GCA epoch, Amazon-Photo."""
-    step = Step(graph_of("Amazon-Photo"), "Amazon-Photo")
+    step = Step(one_graph("Amazon-Photo"), "Amazon-Photo")
     with torch.no_grad():
         z = step.model.network_(step.batch.views.clean)
         u, v = (step.model.network_(view) for view in step.views)
@@ -122,14 +121,3 @@ class Step:
         value = node_info_nce(u, v, tau=self.model._setting("tau"), weights=weights)
         value.backward()
         return value.detach()
-
-
-def graph_of(name: str) -> NodeGraph:
-    """The graph of that name; raises `NoData` if it is not there."""
-    for place in (data_dir(), data_dir().parent):
-        if (place / "npz").is_dir() or any(place.glob("amazon_electronics_*.npz")):
-            try:
-                return load_graph(name, data_dir=place)
-            except InputError:
-                continue
-    raise NoData(name)

@@ -6,8 +6,8 @@ import torch
 
 from augcl.ops.csr import Rows
 from augcl.ops.walks import random_walks
+from benchmarks.data import one_graph
 from benchmarks.measure import Row, faster, in_turns
-from benchmarks.nodes import graph_of
 from benchmarks.textbook.walker import Walker
 
 LENGTH = 80
@@ -20,7 +20,7 @@ def walks(full: bool) -> list[Row]:
 
 
 def _walks(p: float, q: float, full: bool, *, target: float) -> Row:
-    graph = graph_of("Amazon-Photo")
+    graph = one_graph("Amazon-Photo")
     n, share = graph.num_nodes, 1 if full else 40
     slow = Walker(graph.edge_index, n, p=p, q=q)
     rows = Rows.from_pairs(*graph.edge_index, n, ordered=True)
