@@ -58,7 +58,8 @@ def read_graphml(path: str | os.PathLike[str]) -> GraphSet:
         )
     name = path.resolve().name if path.is_dir() else path.stem
     names = [file.stem for file in files]
-    return replace(as_graphset(plain), names=names, columns=keys or None, name=name)
+    found = as_graphset(plain)
+    return replace(found, names=names, columns=keys or found.columns, name=name)
 
 
 def read_graphml_graph(path: str | os.PathLike[str]) -> NodeGraph:
