@@ -90,9 +90,10 @@ class TUFiles:
                 raise InputError(self._first_mistake(part, dtype, columns, error)) from None
         return [np.concatenate(column) for column in zip(*batches, strict=True)]
 
-    def line_of(self, part: str, row: int) -> int:
-        """The line of the file, from 1, that holds entry `row`, from 0 (blank lines are none)."""
-        return next(number for i, (number, _) in enumerate(self._lines(part)) if i == row)
+    def at(self, part: str, row: int) -> str:
+        """``MUTAG.zip: MUTAG_A.txt, line 7``: where entry `row`, from 0, stands in the file."""
+        line = next(number for i, (number, _) in enumerate(self._lines(part)) if i == row)
+        return f"{self.label(part)}, line {line}"
 
     def _lines(self, part: str) -> Iterator[tuple[int, str]]:
         """Line numbers and lines that are not blank; slow, for messages only."""
