@@ -1,4 +1,4 @@
-"""Messages that name the file in which the mistake is."""
+"""Messages that name the place where the mistake is."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from augcl.errors import InputError
 
 
 @contextmanager
-def mistakes_in(path: Path) -> Iterator[None]:
-    """Put `path` before the message of an InputError that does not name it yet.
+def mistakes_in(place: Path | str) -> Iterator[None]:
+    """Put `place` before the message of an InputError that does not name it yet.
 
     >>> with mistakes_in(Path("graph.npz")):
     ...     raise InputError("the graph has no nodes")
@@ -21,6 +21,6 @@ def mistakes_in(path: Path) -> Iterator[None]:
     try:
         yield
     except InputError as error:
-        if str(error).startswith(str(path)):
+        if str(error).startswith(str(place)):
             raise
-        raise InputError(f"{path}: {error}") from None
+        raise InputError(f"{place}: {error}") from None
