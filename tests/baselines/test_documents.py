@@ -13,7 +13,7 @@ import references
 from augcl import Graph2Vec, InputError, Sub2Vec, load_model
 from augcl.baselines import documents as module
 from augcl.baselines.documents import Documents
-from augcl.baselines.graph2vec import node_labels
+from augcl.baselines.graph2vec import labels_or_degrees
 from augcl.data import GraphSet
 from augcl.data.features import degrees, node_features
 
@@ -41,12 +41,12 @@ def test_graph2vec_tells_mutagenic_molecules(mutag):
 
 
 def test_labels_are_the_columns_of_one_hot_features_and_else_degrees(mutag):
-    assert torch.equal(node_labels(mutag), mutag.x.argmax(1))
+    assert torch.equal(labels_or_degrees(mutag), mutag.x.argmax(1))
     for kind in ("constant", "log-degree"):
         plain = node_features(mutag, kind)
-        assert torch.equal(node_labels(plain), degrees(plain))
+        assert torch.equal(labels_or_degrees(plain), degrees(plain))
     noisy = replace(mutag, x=mutag.x + 0.5)
-    assert torch.equal(node_labels(noisy), degrees(noisy))
+    assert torch.equal(labels_or_degrees(noisy), degrees(noisy))
 
 
 def test_only_the_recipe_of_the_authors_looks_at_no_labels(molecules):

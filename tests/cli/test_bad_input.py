@@ -42,7 +42,7 @@ def test_a_zip_that_is_cut_short_is_named(refused, out, tu_set):
     path = tu_set()
     path.write_bytes(path.read_bytes()[:-100])
     line = refused("train", path, "--out", out)
-    assert f"{path}: the zip is damaged or cut short" in line
+    assert f"{path}: the file is damaged or cut short" in line
 
 
 def test_a_file_of_an_unknown_kind_is_named(refused, out, tmp_path):

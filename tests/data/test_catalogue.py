@@ -96,11 +96,13 @@ def test_a_failed_download_says_what_was_tried_and_what_to_do(server):
     assert not list((cache_dir() / "TU").iterdir())
 
 
-def test_no_server_at_all_is_told(tmp_path):
+def test_no_server_at_all_is_told(tmp_path, monkeypatch):
+    monkeypatch.setenv("AUGCL_TU_URL", "http://127.0.0.1:9/")
     with pytest.raises(InputError, match=r"could not be downloaded from http://127.0.0.1:9/DD.zip"):
-        download_tu("DD", tmp_path, url="http://127.0.0.1:9")
+        download_tu("DD", tmp_path)
+    monkeypatch.setenv("AUGCL_TU_URL", "file:///etc")
     with pytest.raises(InputError, match="must begin with https"):
-        download_tu("DD", tmp_path, url="file:///etc")
+        download_tu("DD", tmp_path)
 
 
 @pytest.mark.parametrize("content", [b"<html>sorry</html>", b"PK\x03\x04 cut short"])

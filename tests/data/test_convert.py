@@ -110,7 +110,7 @@ def test_classes_are_whole_numbers_or_words_on_every_graph(targets, expected):
             [data(), Data(x=torch.tensor([[float("nan")]]))],
             "graph number 2: node features hold NaN",
         ),
-        ([data(nodes=1)], "graph number 1: edge_index points at node 1, but its 1 nodes"),
+        ([data(nodes=1)], "graph number 1: edge_index points at node 1 .*, but the 1 nodes"),
         ([Data(x=torch.ones(2, 1), edge_index=torch.tensor([[-1], [0]]))], "a node below 0"),
         ([Data(x=torch.ones(2, 1), edge_index=torch.tensor([[0, 1, 1]]))], r"shape \(1, 3\)"),
         ([data(), Data(x=torch.ones(0, 1))], "graph number 2 has no nodes"),

@@ -88,6 +88,10 @@ def test_a_node_without_edges_is_a_node(write):
         ((EDGES + "g3,a,b,1\n", NODES), r"edges.csv, line 5: node 'a' is not in .* graph 'g3'"),
         ((EDGES, NODES + "g1,a,9,red\n"), r"nodes.csv, line 7: node 'a' is listed twice"),
         (("source,target\na,b\n", NODES), r"nodes.csv, line 3: node 'a' .* no column graph"),
+        (
+            ("source,target\n1,2\n", "node,graph\n1,g\n2,h\n"),
+            r"/.*: an edge joins graph number 1 and another",
+        ),
         ((EDGES, "node\na\nb\n"), r"nodes.csv, line 1: no column graph, but edges.csv has one"),
         ((EDGES, NODES, "graph,label\ng1,1\n"), r"nodes.csv, line 2: graph 'g2' is not in"),
         (

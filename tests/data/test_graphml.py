@@ -5,6 +5,10 @@ from augcl.data.edges import Cleaned
 from augcl.data.graphml import read_graphml, read_graphml_graph
 from augcl.errors import InputError
 
+WRITERS = pytest.mark.parametrize(
+    ("suffix", "writer"), [("graphml", nx.write_graphml), ("gml", nx.write_gml)]
+)
+
 
 def labelled(nodes, **attributes):
     graph = nx.path_graph([f"n{i}" for i in range(nodes)])
@@ -14,9 +18,7 @@ def labelled(nodes, **attributes):
     return graph
 
 
-@pytest.mark.parametrize(
-    ("suffix", "writer"), [("graphml", nx.write_graphml), ("gml", nx.write_gml)]
-)
+@WRITERS
 def test_a_folder_of_files_is_a_set(tmp_path, suffix, writer):
     writer(labelled(3, label="yes"), tmp_path / f"b.{suffix}")
     writer(labelled(2, label="no"), tmp_path / f"a.{suffix}")
@@ -34,7 +36,7 @@ def test_one_file_is_one_graph(tmp_path):
     nx.write_graphml(nx.DiGraph([("a", "b"), ("b", "a"), ("b", "b")]), tmp_path / "one.graphml")
     graphs = read_graphml(tmp_path / "one.graphml")
     assert (len(graphs), graphs.name, graphs.num_edges, graphs.y) == (1, "one", 2, None)
-    assert graphs.x.tolist() == [[1], [1]]
+    assert (graphs.x.tolist(), graphs.columns) == ([[1], [1]], ["constant"])
     assert graphs.cleaned == Cleaned(edges=1, loops=1)
 
 
@@ -61,11 +63,6 @@ def test_a_graph_without_nodes_and_an_empty_folder_are_refused(tmp_path):
     nx.write_graphml(nx.Graph(), tmp_path / "none.graphml")
     with pytest.raises(InputError, match=r"none.graphml has no nodes"):
         read_graphml(tmp_path)
-
-
-WRITERS = pytest.mark.parametrize(
-    ("suffix", "writer"), [("graphml", nx.write_graphml), ("gml", nx.write_gml)]
-)
 
 
 @WRITERS

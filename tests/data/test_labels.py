@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 import torch
 
-from augcl.data.labels import class_numbers, node_classes, one_hot
+from augcl.data.labels import class_names, class_numbers, node_classes, one_hot
 from augcl.errors import InputError
 
 
@@ -12,6 +12,12 @@ def test_numbers_written_as_text_are_sorted_as_numbers():
 
 def test_mixed_labels_are_sorted_as_text():
     assert class_numbers(["b", 1, "a"]).tolist() == [2, 0, 1]
+
+
+def test_numbers_too_long_to_count_with_are_words():
+    labels = ["99999999999999999999", "1"]
+    assert class_numbers(labels).tolist() == [1, 0]
+    assert class_names(labels) == ["1", "99999999999999999999"]
 
 
 def test_too_many_one_hot_columns_are_refused():

@@ -164,11 +164,13 @@ def test_an_excuse_in_place_of_the_file_is_thrown_away(server, name, file, conte
     assert not (cache_dir() / name / file).exists()
 
 
-def test_no_server_at_all_is_told(tmp_path):
+def test_no_server_at_all_is_told(tmp_path, monkeypatch):
+    monkeypatch.setenv("AUGCL_NODE_URL", "http://127.0.0.1:9/")
     with pytest.raises(InputError, match=r"could not be downloaded from http://127.0.0.1:9/ms_aca"):
-        download_node_set("Coauthor-CS", tmp_path, url="http://127.0.0.1:9/")
+        download_node_set("Coauthor-CS", tmp_path)
+    monkeypatch.setenv("AUGCL_NODE_URL", "file:///etc")
     with pytest.raises(InputError, match="must begin with https"):
-        download_node_set("Cora", tmp_path, url="file:///etc")
+        download_node_set("Cora", tmp_path)
 
 
 def test_the_addresses_are_pygs():

@@ -57,8 +57,8 @@ def test_equal_embeddings_have_an_answer():
     [
         ({"y": None}, "needs labels"),
         ({"y": np.zeros(9)}, "two classes"),
-        ({"repeats": 0}, "repeats=0"),
-        ({"starts": 0}, "starts=0"),
+        ({"repeats": 0}, "repeats is 0"),
+        ({"starts": 0}, "starts is 0"),
         ({"Z": np.zeros((8, 2))}, "8 embeddings but 9 labels"),
     ],
 )

@@ -187,7 +187,7 @@ def test_a_class_without_training_nodes_is_told():
         (torch.where(torch.arange(60) < 9, torch.arange(60) % 2, -1), {}, "9 labelled nodes"),
         (torch.arange(60) % 2, {"folds": 5}, "has no folds"),
         (torch.arange(60) % 2, {"protocol": "wikics-20"}, "needs the splits"),
-        (torch.arange(60) % 2, {"repeats": 0}, "at least one run"),
+        (torch.arange(60) % 2, {"repeats": 0}, "repeats is 0"),
     ],
 )
 def test_mistakes_are_told(y, more, message):

@@ -89,8 +89,10 @@ def test_split_hash_names_the_folds(data):
         ({"Z": np.zeros(40)}, r"shape \(40,\)"),
         ({"Z": np.full((40, 2), np.nan)}, "40 of 40 embeddings hold NaN"),
         ({"protocol": "tu-svm"}, "did you mean tu-svm-10fold"),
-        ({"repeats": 0}, "at least one run"),
-        ({"folds": 1}, "at least 2 folds"),
+        ({"repeats": 0}, "repeats is 0: .* 1 or more"),
+        ({"repeats": 1.5}, "repeats is 1.5: it must be a whole number"),
+        ({"folds": 1}, "folds is 1: .* 2 or more"),
+        ({"folds": 2.5}, "folds is 2.5: it must be a whole number"),
     ],
 )
 def test_mistakes_are_told(data, change, message):

@@ -1,5 +1,7 @@
 """What all of InfoGraph, JOAO, JOAOv2, SimGRACE and MVGRL for graphs keep."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -8,7 +10,6 @@ from torch_geometric.nn import GCN
 import references
 from augcl import (
     JOAO,
-    GraphSet,
     InfoGraph,
     InputError,
     JOAOv2,
@@ -162,12 +163,7 @@ def test_other_data_is_refused_in_one_line(molecules, kind):
         quick(kind).fit(references.communities())
     assert "\n" not in str(told.value)
     model = quick(kind, epochs=0).fit(molecules)
-    other = GraphSet(
-        torch.ones(molecules.num_nodes, 3),
-        molecules.edge_index,
-        molecules.node_ptr,
-        molecules.edge_ptr,
-    )
+    other = replace(molecules, x=torch.ones(molecules.num_nodes, 3), columns=None)
     with pytest.raises(InputError, match=r"3 node features.* 7"):
         model.transform(other)
 

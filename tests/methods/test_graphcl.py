@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -210,12 +212,7 @@ def test_a_wrong_option_is_named_with_what_would_be_right(molecules, option, mes
 
 def test_graphs_with_other_features_are_refused(molecules):
     model = GraphCL(**QUICK).fit(molecules)
-    other = GraphSet(
-        torch.ones(molecules.num_nodes, 3),
-        molecules.edge_index,
-        molecules.node_ptr,
-        molecules.edge_ptr,
-    )
+    other = replace(molecules, x=torch.ones(molecules.num_nodes, 3), columns=None)
     with pytest.raises(InputError, match=r"3 node features.* 7"):
         model.transform(other)
 

@@ -114,13 +114,8 @@ def test_graphs_without_edges_or_features_and_lonely_nodes_are_no_trouble(graph,
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_sparse_features_train_as_dense_ones(graph, kind):
-    wide = torch.zeros(90, 600)
-    wide[:, :24] = graph.x
-    dense = NodeGraph(wide, graph.edge_index)
-    sparse = NodeGraph.from_arrays(pairs=graph.edge_index, num_nodes=90, x=wide)
-    assert sparse.x.layout == torch.sparse_csr
-    one, other = (quick(kind).fit(g) for g in (dense, sparse))
+def test_sparse_features_train_as_dense_ones(dense_and_sparse, kind):
+    one, other = (quick(kind).fit(graph) for graph in dense_and_sparse)
     assert losses(one) == pytest.approx(losses(other), rel=1e-3)
 
 

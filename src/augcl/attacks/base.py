@@ -80,7 +80,7 @@ class Attack(BaseEstimator, ABC):  # type: ignore[misc]
         self._check()
         data = as_graphset(graphs)
         labels = self._labels(model, data, y)
-        generator = self._generator()
+        generator = seeded_generator(self.random_state)
         parts = _batches(data, self.pairs_at_once)
         if len(parts) == 1:
             return flip_edges(data, self._flips(model, data, labels, generator))
@@ -118,9 +118,6 @@ class Attack(BaseEstimator, ABC):  # type: ignore[misc]
         if y is None and graphs.y is None:
             return predicted(model, graphs)
         return class_labels(graphs, y)
-
-    def _generator(self) -> torch.Generator:
-        return seeded_generator(self.random_state)
 
 
 def _batches(graphs: GraphSet, limit: int) -> list[Tensor]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -30,7 +32,7 @@ class NodeAttackResult:
 class NodeAttack(BaseEstimator, ABC):  # type: ignore[misc]
     """Changes edges at one node at a time; every target is attacked in its own copy of the graph.
 
-    The last edge of a target stays. A subclass says in `_score` which change is best.
+    The last edge of a target stays. A subclass says in `_scores` which change is best.
     """
 
     def __init__(
@@ -42,9 +44,13 @@ class NodeAttack(BaseEstimator, ABC):  # type: ignore[misc]
 
     @abstractmethod
     def _scores(
-        self, victim: NodeVictim, graph: Any, targets: Any, partners: Tensor, draws: torch.Generator
+        self, joined: Tensor, slopes: Callable[[], Tensor], draws: torch.Generator
     ) -> Tensor:
-        """(T, N) what a change of the edge to each node promises; the highest is taken."""
+        """(T, N) what a change of the edge to each node promises; the highest is taken.
+
+        `joined` (T, N) are the neighbours of each target; `slopes` gives (T, N), how the loss of
+        its true class rises with an edge to each node.
+        """
 
     def attack(self, victim: NodeVictim, graph: Any, targets: Any) -> NodeAttackResult:
         """Attack each of the targets (numbers or a mask) with at most `budget` changes."""
@@ -59,8 +65,9 @@ class NodeAttack(BaseEstimator, ABC):  # type: ignore[misc]
         draws = seeded_generator(self.random_state)
         partners = chosen.new_empty(len(chosen), 0)
         for _ in range(self.budget):
-            score = self._scores(victim, graph, targets, partners, draws)
             joined = _joined(data, chosen, partners)
+            slopes = partial(victim.slopes, graph, targets, partners)
+            score = self._scores(joined, slopes, draws)
             score = torch.where(self._allowed(joined, chosen, partners), score, -torch.inf)
             best, node = score.max(1)
             found = torch.where(best > -torch.inf, node, -1)
@@ -100,10 +107,9 @@ class NodeRandomFlips(NodeAttack):
     """
 
     def _scores(
-        self, victim: NodeVictim, graph: Any, targets: Any, partners: Tensor, draws: torch.Generator
+        self, joined: Tensor, slopes: Callable[[], Tensor], draws: torch.Generator
     ) -> Tensor:
-        nodes = victim.method._read(graph).num_nodes
-        return torch.rand(len(partners), nodes, generator=draws).to(partners.device)
+        return torch.rand(joined.shape, generator=draws).to(joined.device)
 
 
 class NodeGradientFlips(NodeAttack):
@@ -131,12 +137,9 @@ class NodeGradientFlips(NodeAttack):
     """
 
     def _scores(
-        self, victim: NodeVictim, graph: Any, targets: Any, partners: Tensor, draws: torch.Generator
+        self, joined: Tensor, slopes: Callable[[], Tensor], draws: torch.Generator
     ) -> Tensor:
-        data, chosen = victim.read(graph, targets)
-        joined = _joined(data, chosen, partners)
-        slopes = [s.slopes for _, s in victim.states(graph, targets, partners, gradients=True)]
-        rises = torch.cat([part for part in slopes if part is not None])
+        rises = slopes()
         return torch.where(joined, -rises, rises)
 
 

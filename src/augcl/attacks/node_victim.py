@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -135,57 +136,53 @@ class NodeVictim:
         partners : (T, K), optional
             Nodes whose edge to the target is changed; −1 for none.
         """
-        numbers = [
-            state.logits.argmax(1)
-            for _, state in self.states(graph, targets, partners, gradients=False)
-        ]
-        found: NDArray[Any] = self.classes_[torch.cat(numbers).cpu().numpy()]
-        return found
-
-    def states(
-        self, graph: Any, targets: Any, partners: Tensor | None, *, gradients: bool
-    ) -> list[tuple[slice, NodeState]]:
-        """The network's state for the targets, many copies at a time: (which, state)."""
         data, chosen = self.read(graph, targets)
         if partners is None:
             partners = chosen.new_empty(len(chosen), 0)
         with torch.no_grad():
-            first = NodeViews(data).clean.times(self.encoder.first.weight.t())
-        size = max(1, NODES_AT_ONCE // data.num_nodes)
-        parts = []
-        for begin in range(0, len(chosen), size):
-            part = slice(begin, begin + size)
-            copies = Copies.of(data, chosen[part], partners[part])
-            labels = None
-            if gradients:
-                labels = torch.from_numpy(self.truth(data, chosen[part])).to(first.device)
-            parts.append((part, self._state(copies, first, labels)))
-        return parts
+            numbers = [
+                self._forward(copies, h1)[1].argmax(1)
+                for copies, h1 in self._inputs(data, chosen, partners)
+            ]
+        found: NDArray[Any] = self.classes_[torch.cat(numbers).cpu().numpy()]
+        return found
 
-    def _state(self, copies: Copies, first: Tensor, labels: Tensor | None) -> NodeState:
-        encoder, edges = self.encoder, copies.union.adjacency
-        with torch.set_grad_enabled(labels is not None):
-            h1 = first.repeat(len(copies.targets), 1).requires_grad_(labels is not None)
-            p1 = propagate(h1, edges)
-            h2 = encoder.activation(p1 + encoder.first.bias) @ encoder.second.weight.t()
-            p2 = propagate(h2, edges)
-            out = encoder.activation(p2[copies.rows] + encoder.second.bias)
-            logits = out @ self.weight.t() + self.bias
-            if labels is None:
-                return NodeState(logits, None)
+    @torch.enable_grad()
+    def slopes(self, graph: Any, targets: Any, partners: Tensor) -> Tensor:
+        """(T, N) how the loss of each target's true class rises with an edge to each node.
+
+        Parameters are those of `predict`.
+        """
+        data, chosen = self.read(graph, targets)
+        found = []
+        for copies, inputs in self._inputs(data, chosen, partners):
+            values, logits = self._forward(copies, inputs.requires_grad_())
+            labels = torch.from_numpy(self.truth(data, copies.targets)).to(logits.device)
             loss = cross_entropy(logits, labels, reduction="sum")
-            slopes = torch.autograd.grad(loss, (h1, p1, h2, p2))
-        layers = ((h1, p1, slopes[0], slopes[1]), (h2, p2, slopes[2], slopes[3]))
-        values = [tuple(part.detach() for part in layer) for layer in layers]
-        return NodeState(logits.detach(), sum(_edge_slopes(copies, *layer) for layer in values))  # type: ignore[arg-type]
+            by_h1, by_p1, by_h2, by_p2 = torch.autograd.grad(loss, values)
+            h1, p1, h2, p2 = (value.detach() for value in values)
+            first = _edge_slopes(copies, h1, p1, by_h1, by_p1)
+            found.append(first + _edge_slopes(copies, h2, p2, by_h2, by_p2))
+        return torch.cat(found)
 
+    def _inputs(
+        self, data: NodeGraph, targets: Tensor, partners: Tensor
+    ) -> Iterator[tuple[Copies, Tensor]]:
+        """Many copies of the graph at a time, and what their first propagation mixes."""
+        with torch.no_grad():
+            mapped = NodeViews(data).clean.times(self.encoder.first.weight.t())
+        size = max(1, NODES_AT_ONCE // data.num_nodes)
+        for some, changed in zip(targets.split(size), partners.split(size), strict=True):
+            yield Copies.of(data, some, changed), mapped.repeat(len(some), 1)
 
-@dataclass(frozen=True)
-class NodeState:
-    """(B, C) logits of the targets; and (B, N), how their loss rises with an edge to each node."""
-
-    logits: Tensor
-    slopes: Tensor | None
+    def _forward(self, copies: Copies, h1: Tensor) -> tuple[tuple[Tensor, ...], Tensor]:
+        """What goes into both propagations and comes out, and the (B, C) logits of the targets."""
+        encoder, edges = self.encoder, copies.union.adjacency
+        p1 = propagate(h1, edges)
+        h2 = encoder.activation(p1 + encoder.first.bias) @ encoder.second.weight.t()
+        p2 = propagate(h2, edges)
+        out = encoder.activation(p2[copies.rows] + encoder.second.bias)
+        return (h1, p1, h2, p2), out @ self.weight.t() + self.bias
 
 
 def _edge_slopes(copies: Copies, h: Tensor, p: Tensor, by_h: Tensor, by_p: Tensor) -> Tensor:

@@ -50,6 +50,8 @@ class RandSampling(Attack):
         flips = graphs.edge_index.new_empty(2, 0)
         for step in range(self.budget):
             new = self._draw(graphs, flips, generator)
+            if self._authors:  # a pair that is joined already may be drawn, as published
+                new = new[:, ~is_edge(graphs, new)]
             flips = torch.cat([flips, new], 1)
             if step + 1 < self.budget:
                 graphs = flip_edges(graphs, new)
@@ -71,8 +73,7 @@ class RandSampling(Attack):
             listed = self._from_list(part, touched, generator)
             shift = (graphs.node_ptr[left] - part.node_ptr[:-1])[part.graph_of_node[listed[0]]]
             found.append(listed + shift)
-        new = torch.cat(found, 1)
-        return new[:, ~is_edge(graphs, new)] if self._authors else new
+        return torch.cat(found, 1)
 
     def _by_trial(
         self,
@@ -104,7 +105,4 @@ class RandSampling(Attack):
         chance = uniform(len(found.legal), generator, graphs.device)
         chance = chance.where(found.legal, torch.inf)
         drawn = least_of_each(chance, graphs.graph_of_node[found.pairs[0]], len(graphs))
-        new = found.pairs[:, drawn[drawn >= 0]]
-        if self.changes == "add":  # a pair that is joined already may be drawn as published
-            new = new[:, ~is_edge(graphs, new)]
-        return new
+        return found.pairs[:, drawn[drawn >= 0]]

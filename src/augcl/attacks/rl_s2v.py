@@ -23,7 +23,7 @@ from augcl.checks import number, whole_number
 from augcl.data import GraphSet, as_graphset
 from augcl.data.flips import flip_edges
 from augcl.errors import InputError
-from augcl.training.method import fingerprint
+from augcl.training.method import fingerprint, seeded_generator
 from augcl.training.threads import threads_for
 
 
@@ -178,7 +178,7 @@ class RLS2V(LearnedAttack):
         self._check()
         data = as_graphset(graphs)
         labels = self._labels(model, data, y)
-        generator = self._generator()
+        generator = seeded_generator(self.random_state)
         watched, kept = self._held_out(len(data), generator)
         self.n_features_in_ = data.num_features
         network = self._network(generator).to(data.device)

@@ -69,7 +69,7 @@ class Rules:
         """All changes allowed now, but of no pair that was `touched` before."""
         source, target = graphs.edge_index
         edges = graphs.edge_index[:, source < target]
-        pairs, legal, joined = [edges[:, :0]], [], []
+        pairs, legal, joined = [], [], []
         blocks = None
         if self.changes != "delete":
             blocks = Blocks(self.semantics.groups(graphs))

@@ -14,10 +14,10 @@ from torch import Tensor
 from augcl.baselines.graphlets import LARGEST, Isomorphism, draw_graphlets, neighbouring
 from augcl.baselines.kernel import LARGEST_SEED, GraphKernel, Occurrences
 from augcl.baselines.paths import path_sentences, shortest_paths
-from augcl.baselines.wl import refined_labels
-from augcl.checks import whole_number
+from augcl.baselines.wl import refined_labels, subtrees
+from augcl.checks import number, whole_number
 from augcl.data import GraphSet
-from augcl.errors import InputError, one_of
+from augcl.errors import one_of
 from augcl.ops.hashing import Hashes
 from augcl.training.progress import progress_bar
 
@@ -127,15 +127,12 @@ class DeepGraphKernel(GraphKernel):
         for name in ("n_samples", "dimension", "window", "passes"):
             whole_number(name, getattr(self, name), least=1)
         whole_number("size", self.size, least=2)
-        if self.size > LARGEST:
-            raise InputError(f"size is {self.size}: graphlets have at most {LARGEST} nodes")
+        number("size", self.size, most=LARGEST)
 
     def _occurrences(self, data: GraphSet) -> Occurrences:
         kind = self._setting("substructures")
         if kind == "wl":
-            graph = data.graph_of_node.cpu().numpy()
-            rounds = refined_labels(data, int(self.height))
-            return Occurrences.joined([Occurrences.single(graph, labels) for labels in rounds])
+            return subtrees(data, int(self.height))
         if kind == "shortest-path":
             title = f"shortest paths of {data.name}"
             with progress_bar(title, len(data), show=self.progress, stay=False) as report:

@@ -64,9 +64,6 @@ class DeepWalk(NodeReader, WalkMethod):
         self.random_state = random_state
         self.progress = progress
 
-    def _learn(self, data: NodeGraph, generator: torch.Generator) -> None:
-        self._keep(data, self._node_vectors(data, generator))
-
 
 class DeepWalkFeatures(DeepWalk):
     """Embeds a node as its DeepWalk vector followed by its features.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -94,7 +95,6 @@ class FrozenBags:
 
     def vector(self, documents: Documents, document: int) -> Tensor:
         """(d,) of one document; 0 if it has no words."""
-        import numpy as np
         from gensim.models.doc2vec import train_document_dbow
 
         model = self.model

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 from torch import Tensor
 
 from augcl.errors import InputError
@@ -23,17 +20,14 @@ class FittedOnly(PlainMethod):
     def _keep(self, data: Any, vectors: Tensor) -> None:
         self.vectors_, self.fitted_on_ = vectors, mark(data)
 
-    def transform(self, X: Any) -> NDArray[np.float32]:
-        """(n, d) float32 embeddings of the nodes or graphs of the fit."""
-        check_is_fitted(self, "history_")
+    def _read_as_fitted(self, X: Any) -> Any:
         data = self._read(X)
         if not torch.equal(mark(data), self.fitted_on_):
             raise InputError(
                 f"{data.name} is not what this {type(self).__name__} was fitted on, and it can "
                 f"embed nothing else: fit it on all {self.level}s together"
             )
-        embeddings: NDArray[np.float32] = self._embedded(data).cpu().numpy()
-        return embeddings
+        return data
 
     def _embedded(self, data: Any) -> Tensor:
         return self.vectors_.clone()  # the user may write into it

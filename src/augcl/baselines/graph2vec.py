@@ -164,7 +164,7 @@ class Graph2Vec(GraphReader, PlainMethod):
         """The names of all rooted subgraphs, graph after graph, and where each graph begins."""
         data = data.to("cpu")
         if self._setting("labels"):
-            start = node_labels(data)
+            start = labels_or_degrees(data)
         else:
             start = torch.zeros(data.num_nodes, dtype=torch.long)
         names = rooted_subgraphs(start, data.edge_index, int(self.height))
@@ -184,7 +184,7 @@ class Graph2Vec(GraphReader, PlainMethod):
             setattr(self, f"{name}_", tensor)
 
 
-def node_labels(graphs: GraphSet) -> Tensor:
+def labels_or_degrees(graphs: GraphSet) -> Tensor:
     """(V,) which column of one-hot features is 1; the degree where they are something else."""
     x = graphs.x
     one_hot = graphs.num_features > 1 and bool(

@@ -9,9 +9,9 @@ from sklearn.utils import check_random_state
 
 from augcl.baselines.graphlets import LARGEST, Isomorphism, graph_hashes
 from augcl.baselines.kernel import GraphKernel, Occurrences
-from augcl.checks import whole_number
+from augcl.checks import number, whole_number
 from augcl.data import GraphSet
-from augcl.errors import InputError, one_of
+from augcl.errors import one_of
 from augcl.ops.hashing import combined
 from augcl.training.progress import progress_bar
 
@@ -76,8 +76,7 @@ class GraphletKernel(GraphKernel):
     def _start(self) -> None:
         one_of(self.recipe, SAMPLES, "recipe")
         whole_number("size", self.size, least=3)
-        if self.size > LARGEST:
-            raise InputError(f"size is {self.size}: graphlets have at most {LARGEST} nodes")
+        number("size", self.size, most=LARGEST)
         whole_number("n_samples", self._setting("n_samples"), least=1)
 
     def _left_open(self) -> dict[str, Any]:
@@ -91,11 +90,11 @@ class GraphletKernel(GraphKernel):
         names = np.empty((len(data), samples), dtype=np.uint64)
         title = f"GraphletKernel on {data.name}"
         with progress_bar(title, len(data), show=self.progress, stay=False) as report:
-            for number, seed in enumerate(seeds.tolist()):
+            for graph, seed in enumerate(seeds.tolist()):
                 state = check_random_state(seed)
-                graphlets = draw(_adjacency(data, number), int(self.size), samples, state)
-                names[number] = [isomorphism.name(graphlet) for graphlet in graphlets]
-                report(number + 1)
+                graphlets = draw(_adjacency(data, graph), int(self.size), samples, state)
+                names[graph] = [isomorphism.name(graphlet) for graphlet in graphlets]
+                report(graph + 1)
         return Occurrences.single(np.repeat(np.arange(len(data)), samples), names.ravel())
 
 

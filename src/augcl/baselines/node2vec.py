@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import torch
-
 from augcl.baselines.walk_method import BiasedWalkMethod
-from augcl.data.node_graph import NodeGraph
 from augcl.training.reading import NodeReader
 
 
@@ -51,6 +48,3 @@ class Node2Vec(NodeReader, BiasedWalkMethod):
     """
 
     year = 2016
-
-    def _learn(self, data: NodeGraph, generator: torch.Generator) -> None:
-        self._keep(data, self._node_vectors(data, generator))

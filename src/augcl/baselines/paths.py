@@ -83,6 +83,5 @@ def _each(graphs: GraphSet) -> list[tuple[csr_array, Hashes]]:
     everything = csr_array(
         (np.ones(len(source)), (source, target)), shape=(graphs.num_nodes, graphs.num_nodes)
     )
-    ptr = graphs.node_ptr.tolist()
-    parts = pairwise(ptr)
-    return [(everything[a:b, a:b], labels[a:b]) for a, b in parts]
+    bounds = pairwise(graphs.node_ptr.tolist())
+    return [(everything[a:b, a:b], labels[a:b]) for a, b in bounds]

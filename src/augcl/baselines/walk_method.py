@@ -32,6 +32,9 @@ class WalkMethod(FittedOnly):
         for name in ("p", "q"):
             number(name, getattr(self, name), above=0)
 
+    def _learn(self, data: Any, generator: torch.Generator) -> None:
+        self._keep(data, self._node_vectors(data, generator))
+
     def _node_vectors(self, data: Any, generator: torch.Generator) -> Tensor:
         return SkipGram(
             dimensions=int(self.dimensions),

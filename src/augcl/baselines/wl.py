@@ -63,9 +63,14 @@ class WLKernel(GraphKernel):
         whole_number("height", self.height, least=0)
 
     def _occurrences(self, data: GraphSet) -> Occurrences:
-        graph = data.graph_of_node.cpu().numpy()
-        rounds = refined_labels(data, int(self.height))
-        return Occurrences.joined([Occurrences.single(graph, labels) for labels in rounds])
+        return subtrees(data, int(self.height))
+
+
+def subtrees(graphs: GraphSet, height: int) -> Occurrences:
+    """The trees of height 0 … `height` around all nodes."""
+    graph = graphs.graph_of_node.cpu().numpy()
+    rounds = refined_labels(graphs, height)
+    return Occurrences.joined([Occurrences.single(graph, labels) for labels in rounds])
 
 
 def refined_labels(graphs: GraphSet, height: int) -> list[Hashes]:

@@ -102,24 +102,20 @@ def _graph_to_parts(graph: NodeGraph) -> Parts:
     if graph.splits is not None:
         masks = vars(graph.splits).items()
         tensors |= {f"splits.{part}": mask.clone() for part, mask in masks if mask is not None}
-    about = {"name": graph.name, "names": graph.names, "width": graph.num_features}
-    about |= {"classes": graph.classes, "columns": graph.columns}
-    return tensors, {**about, "cleaned": graph.cleaned}
+    about = {key: getattr(graph, key) for key in ("name", "names", "classes", "columns", "cleaned")}
+    return tensors, {**about, "width": graph.num_features}
 
 
 def _graph_from_parts(tensors: dict[str, Tensor], about: dict[str, Any]) -> NodeGraph:
+    width = about.pop("width")
     if "x" not in tensors:
         crow, column, values = (tensors.pop(part) for part in _CSR)
-        tensors["x"] = torch_csr(crow, column, values, about["width"])
-    parts: dict[str, Any] = {
-        key: tensors[key] for key in ("x", "edge_index", "y") if key in tensors
-    }
-    masks = {key: mask for key, mask in tensors.items() if key.startswith("splits.")}
+        tensors["x"] = torch_csr(crow, column, values, width)
+    masks = {key: tensors.pop(key) for key in list(tensors) if key.startswith("splits.")}
+    parts: dict[str, Any] = {**tensors, **about, "cleaned": _cleaned(about)}
     if masks:
         parts["splits"] = Splits(**{key.removeprefix("splits."): masks[key] for key in masks})
-    parts["cleaned"] = _cleaned(about)
-    given = {key: about[key] for key in ("name", "names", "classes", "columns")}
-    return NodeGraph(**parts, **given)
+    return NodeGraph(**parts)
 
 
 def _cleaned(about: dict[str, Any]) -> Cleaned | None:

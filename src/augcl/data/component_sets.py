@@ -41,14 +41,13 @@ def component_sets(
     return first_and_last(components(per_class, nodes=nodes, p=p, seed=seed))
 
 
-def first_and_last(graphs: GraphSet, share: float = 0.9) -> tuple[GraphSet, GraphSet]:
-    """The first `share` of every class, and the rest of it; classes stay in their order."""
+def first_and_last(graphs: GraphSet) -> tuple[GraphSet, GraphSet]:
+    """The first 90 % of every class, and the rest of it; graphs stay in their order."""
     if graphs.y is None:
         raise InputError(f"{graphs.name} has no labels: classes cannot be divided")
     by_class = torch.argsort(graphs.y, stable=True)
     counts = torch.bincount(graphs.y)
     rank = torch.arange(len(graphs)) - pointer(counts)[:-1][graphs.y[by_class]]
-    first = rank < (counts.double() * share).round().long()[graphs.y[by_class]]
-    return graphs.select(by_class[first].sort().values), graphs.select(
-        by_class[~first].sort().values
-    )
+    first = rank < (counts.double() * 0.9).round().long()[graphs.y[by_class]]
+    train, test = (graphs.select(by_class[part].sort().values) for part in (first, ~first))
+    return train, test

@@ -10,9 +10,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from augcl.data.edges import check_pairs
 from augcl.data.features import node_features
 from augcl.data.graph import GraphSet
 from augcl.data.labels import class_names, class_numbers
+from augcl.data.where import mistakes_in
 from augcl.errors import InputError
 
 
@@ -73,13 +75,14 @@ def _items(graphs: Any) -> Iterable[Any]:
 def _read(graph: Any, number: int) -> _Graph:
     from torch_geometric.data import Batch, Data
 
-    if isinstance(graph, Data) and not isinstance(graph, Batch):
-        return _from_data(graph)
-    if isinstance(graph, nx.Graph):
-        return _from_networkx(graph, number)
-    raise InputError(
-        f"graph number {number} is a {type(graph).__name__}: give PyG Data or networkx graphs"
-    )
+    if isinstance(graph, Batch) or not isinstance(graph, Data | nx.Graph):
+        raise InputError(
+            f"graph number {number} is a {type(graph).__name__}: give PyG Data or networkx graphs"
+        )
+    with mistakes_in(f"graph number {number}"):
+        found = _from_data(graph) if isinstance(graph, Data) else _from_networkx(graph)
+        _check(found)
+    return found
 
 
 def _from_data(data: Any) -> _Graph:
@@ -105,29 +108,35 @@ def number_of_nodes(data: Any, pairs: Tensor) -> int:
     return int(pairs.max()) + 1 if pairs.numel() else 0
 
 
-def _from_networkx(graph: Any, number: int) -> _Graph:
+def _from_networkx(graph: Any) -> _Graph:
+    x = networkx_features(graph, "x", "feat", "label")
+    y = graph.graph.get("y", graph.graph.get("label"))
+    return _Graph(len(graph), networkx_pairs(graph), x, None, y)
+
+
+def networkx_pairs(graph: Any) -> Tensor:
+    """(2, P) the edges of a networkx graph, its nodes counted in their order."""
     index = {node: i for i, node in enumerate(graph)}
     ends = [(index[u], index[v]) for u, v in graph.edges()]
-    pairs = torch.tensor(ends, dtype=torch.long).reshape(-1, 2).t()
-    x = None
-    for key in ("x", "feat", "label"):
+    return torch.tensor(ends, dtype=torch.long).reshape(-1, 2).t()
+
+
+def networkx_features(graph: Any, *keys: str) -> Tensor | None:
+    """(N, F) float32 from the first of these attributes, a number or vector, that nodes have."""
+    for key in keys:
         values = [value for _, value in graph.nodes(data=key) if value is not None]
-        if key == "label" and any(isinstance(value, str) for value in values):
-            continue  # a name, not a feature
-        if values:
-            x = node_vectors(values, len(graph), f"graph number {number}: node attribute {key!r}")
-            break
-    return _Graph(len(graph), pairs, x, None, graph.graph.get("y", graph.graph.get("label")))
-
-
-def node_vectors(values: Sequence[Any], num_nodes: int, what: str) -> Tensor:
-    """(N, F) float32 from one number or vector a node; `what` names them in messages."""
-    if len(values) != num_nodes:
-        raise InputError(f"{what} is on {len(values)} of {num_nodes} nodes: give it to all or none")
-    try:
-        return torch.from_numpy(np.asarray(values, dtype=np.float32).reshape(num_nodes, -1))
-    except (TypeError, ValueError):
-        raise InputError(f"{what} must be numbers, equally many for each node") from None
+        if not values or (key == "label" and any(isinstance(value, str) for value in values)):
+            continue  # a label in words is a name, not a feature
+        what = f"node attribute {key!r}"
+        if len(values) != len(graph):
+            raise InputError(
+                f"{what} is on {len(values)} of {len(graph)} nodes: give it to all or none"
+            )
+        try:
+            return torch.from_numpy(np.asarray(values, dtype=np.float32).reshape(len(graph), -1))
+        except (TypeError, ValueError):
+            raise InputError(f"{what} must be numbers, equally many for each node") from None
+    return None
 
 
 def _matrix(values: Tensor | None) -> Tensor | None:
@@ -142,8 +151,6 @@ def _matrix(values: Tensor | None) -> Tensor | None:
 def _join(graphs: list[_Graph]) -> GraphSet:
     if not graphs:
         raise InputError("the list of graphs is empty: give at least one graph")
-    for number, graph in enumerate(graphs, 1):
-        _check(graph, number)
     counts = torch.tensor([graph.num_nodes for graph in graphs])
     starts = (counts.cumsum(0) - counts).tolist()
     targets = [graph.y for graph in graphs]
@@ -158,31 +165,15 @@ def _join(graphs: list[_Graph]) -> GraphSet:
     )
 
 
-def _check(graph: _Graph, number: int) -> None:
-    if graph.num_nodes == 0:
-        raise InputError(f"graph number {number} has no nodes: remove it or give it one")
-    if graph.pairs.dim() != 2 or len(graph.pairs) != 2:
-        raise InputError(
-            f"graph number {number}: edge_index has shape {tuple(graph.pairs.shape)}, not (2, E)"
-        )
-    if graph.pairs.numel() and not 0 <= int(graph.pairs.min()) <= int(graph.pairs.max()):
-        raise InputError(f"graph number {number}: edge_index holds a node below 0")
-    if graph.pairs.numel() and int(graph.pairs.max()) >= graph.num_nodes:
-        raise InputError(
-            f"graph number {number}: edge_index points at node {int(graph.pairs.max())}, but its "
-            f"{graph.num_nodes} nodes are 0 to {graph.num_nodes - 1}"
-        )
+def _check(graph: _Graph) -> None:
+    check_pairs(graph.pairs, graph.num_nodes)
     if graph.x is not None and graph.x.dim() != 2:
-        raise InputError(
-            f"graph number {number}: node features have shape {tuple(graph.x.shape)}, not (nodes, "
-            "features)"
-        )
+        raise InputError(f"node features have shape {tuple(graph.x.shape)}, not (nodes, features)")
     if graph.x is not None and not bool(torch.isfinite(graph.x).all()):
-        raise InputError(f"graph number {number}: node features hold NaN or infinity")
+        raise InputError("node features hold NaN or infinity")
     if graph.edge_attr is not None and len(graph.edge_attr) != graph.pairs.shape[1]:
         raise InputError(
-            f"graph number {number}: {len(graph.edge_attr)} rows of edge attributes for "
-            f"{graph.pairs.shape[1]} edges"
+            f"{len(graph.edge_attr)} rows of edge attributes for {graph.pairs.shape[1]} edges"
         )
 
 

@@ -16,6 +16,7 @@ from torch import Tensor
 from augcl.data.csv_table import CSVTable
 from augcl.data.graph import GraphSet
 from augcl.data.labels import class_names, class_numbers
+from augcl.data.where import mistakes_in
 from augcl.errors import InputError
 
 Array = np.ndarray[Any, Any]
@@ -65,18 +66,19 @@ def read_csv_folder(path: str | os.PathLike[str]) -> GraphSet:
 
     parts = read_tables(edges, nodes, graphs)
     labels = _labels(graphs)
-    return GraphSet.from_arrays(
-        pairs=parts.pairs,
-        graph_of_node=parts.graph_of_node,
-        num_graphs=len(parts.graph_names),
-        x=parts.x,
-        columns=parts.columns,
-        edge_attr=edges.numbers(without=("source", "target", "graph"))[1],
-        y=class_numbers(labels) if labels else None,
-        classes=class_names(labels),
-        names=parts.graph_names,
-        name=folder.resolve().name,
-    )
+    with mistakes_in(folder):
+        return GraphSet.from_arrays(
+            pairs=parts.pairs,
+            graph_of_node=parts.graph_of_node,
+            num_graphs=len(parts.graph_names),
+            x=parts.x,
+            columns=parts.columns,
+            edge_attr=edges.numbers(without=("source", "target", "graph"))[1],
+            y=class_numbers(labels) if labels else None,
+            classes=class_names(labels),
+            names=parts.graph_names,
+            name=folder.resolve().name,
+        )
 
 
 def need_edges(folder: Path) -> None:

@@ -17,29 +17,29 @@ from augcl.files import atomic_path
 TIMEOUT = 30  # seconds without an answer
 
 
-def download_tu(name: str, folder: Path, *, url: str | None = None) -> Path:
+def download_tu(name: str, folder: Path) -> Path:
     """Fetch ``NAME.zip`` into `folder` and return its path; it is there whole or not at all.
 
-    `url` is the address above ``NAME.zip``: by default ``$AUGCL_TU_URL``, or PyG's. Unlike PyG's
-    own download this one checks the server's certificate and that a zip has arrived.
+    It comes from ``$AUGCL_TU_URL``, or from where PyG gets it. Unlike PyG's own download this one
+    checks the server's certificate and that a zip has arrived.
     """
     from torch_geometric.datasets import TUDataset
 
-    above = url or os.environ.get("AUGCL_TU_URL") or TUDataset.url
-    return _fetch(f"{above}/{name}.zip", folder / f"{name}.zip", name)
+    above = os.environ.get("AUGCL_TU_URL") or TUDataset.url
+    return _fetch(f"{above.rstrip('/')}/{name}.zip", folder / f"{name}.zip", name)
 
 
-def download_node_set(name: str, folder: Path, *, url: str | None = None) -> Path:
+def download_node_set(name: str, folder: Path) -> Path:
     """Fetch the file or files of a graph into `folder`; returns the one that is read.
 
-    `url` is the address above the files: by default ``$AUGCL_NODE_URL``, or PyG's. Of several
-    files those that are there already are not fetched again.
+    They come from ``$AUGCL_NODE_URL``, or from where PyG gets them. Of several files those that
+    are there already are not fetched again.
     """
     import torch_geometric.datasets
 
     collection, published = NODE_FILES[name]
     pyg: str = getattr(torch_geometric.datasets, collection).url
-    above = (url or os.environ.get("AUGCL_NODE_URL") or pyg).rstrip("/")
+    above = (os.environ.get("AUGCL_NODE_URL") or pyg).rstrip("/")
     files = [published]
     if collection == "Planetoid":
         files = [f"{published.removesuffix('graph')}{part}" for part in PARTS]

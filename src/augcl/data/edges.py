@@ -8,6 +8,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from augcl.errors import InputError
+
 
 class Cleaned(NamedTuple):
     """What was done to the edges as they were given, so that each stands once in both directions.
@@ -28,6 +30,22 @@ class Cleaned(NamedTuple):
     loops: int = 0
     duplicates: int = 0
     one_way: int = 0
+
+
+def check_pairs(pairs: Tensor, num_nodes: int) -> None:
+    """Raise `InputError` unless these are (2, P) pairs of the nodes 0 … num_nodes − 1."""
+    if pairs.dim() != 2 or len(pairs) != 2:
+        raise InputError(f"edge_index has shape {tuple(pairs.shape)}, not (2, E)")
+    if not pairs.numel():
+        return
+    if int(pairs.min()) < 0:
+        raise InputError("edge_index holds a node below 0: nodes are counted from 0")
+    if int(pairs.max()) >= num_nodes:
+        edge = int((pairs >= num_nodes).any(dim=0).nonzero()[0])
+        raise InputError(
+            f"edge_index points at node {int(pairs.max())} (first at edge {edge}), but the "
+            f"{num_nodes} nodes are 0 to {num_nodes - 1}"
+        )
 
 
 def simple_undirected(

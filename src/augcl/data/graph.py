@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -147,11 +147,8 @@ class GraphSet:
 
     def to(self, device: torch.device | str) -> GraphSet:
         """The same graphs on another device."""
-        moved: dict[str, Any] = {
-            k: v.to(device) for k, v in vars(self).items() if isinstance(v, Tensor)
-        }
-        for derived in ("graph_of_node", "edge_keys"):
-            moved.pop(derived, None)
+        parts = {field.name: getattr(self, field.name) for field in fields(self)}
+        moved: dict[str, Any] = {k: v.to(device) for k, v in parts.items() if isinstance(v, Tensor)}
         return replace(self, **moved)
 
     def __getitem__(self, index: int) -> Data:
@@ -188,8 +185,8 @@ class GraphSet:
     ) -> GraphSet:
         """Build a set from loose parts: edges in any order, once or in both directions.
 
-        Self-loops and duplicates are removed, the missing directions added (METHODS of the field:
-        simple undirected graphs). Nodes must be grouped by graph; an edge stays within its graph.
+        Self-loops and duplicates are removed, the missing directions added. Nodes must be grouped
+        by graph; an edge stays within its graph.
 
         Parameters
         ----------

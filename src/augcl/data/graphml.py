@@ -18,7 +18,7 @@ from augcl.data.graph import GraphSet
 from augcl.data.labels import node_class_names, node_classes
 from augcl.data.node_convert import as_node_graph
 from augcl.data.node_graph import NodeGraph
-from augcl.data.where import mistakes_in
+from augcl.data.where import mistakes_in, readable
 from augcl.errors import InputError
 
 SUFFIXES = (".graphml", ".gml")
@@ -58,7 +58,8 @@ def read_graphml(path: str | os.PathLike[str]) -> GraphSet:
         )
     name = path.resolve().name if path.is_dir() else path.stem
     names = [file.stem for file in files]
-    return replace(as_graphset(plain), names=names, columns=keys or None, name=name)
+    found = as_graphset(plain)
+    return replace(found, names=names, columns=keys or found.columns, name=name)
 
 
 def read_graphml_graph(path: str | os.PathLike[str]) -> NodeGraph:
@@ -99,20 +100,16 @@ def read_graphml_graph(path: str | os.PathLike[str]) -> NodeGraph:
 
 
 def _read(file: Path) -> Any:
-    try:
-        graph = nx.read_gml(file, label="id") if _is_gml(file) else nx.read_graphml(file)
-    except OSError as error:
-        raise InputError(f"{file}: cannot be read ({error.strerror or error})") from None
-    except (nx.NetworkXError, ParseError, ValueError, KeyError, TypeError) as error:
-        kind = "GML" if _is_gml(file) else "GraphML"
-        raise InputError(f"{file} is not a {kind} file: {error}") from None
+    gml = file.suffix.lower() == ".gml"
+    with readable(file):
+        try:
+            graph = nx.read_gml(file, label="id") if gml else nx.read_graphml(file)
+        except (nx.NetworkXError, ParseError, ValueError, KeyError, TypeError) as error:
+            kind = "GML" if gml else "GraphML"
+            raise InputError(f"{file} is not a {kind} file: {error}") from None
     if not len(graph):
         raise InputError(f"{file} has no nodes: remove the file or give it a node")
     return graph
-
-
-def _is_gml(file: Path) -> bool:
-    return file.suffix.lower() == ".gml"
 
 
 def _keys(graph: Any, kind: type) -> set[str]:

@@ -24,31 +24,30 @@ def class_numbers(labels: Sequence[Any] | np.ndarray[Any, Any]) -> Tensor:
     >>> class_numbers(["spam", "ham", "spam"]).tolist()
     [1, 0, 1]
     """
-    values = np.asarray(labels)
-    if not np.issubdtype(values.dtype, np.integer):
-        texts = np.asarray([str(label).strip() for label in labels])
-        try:
-            values = texts.astype(np.int64)
-        except ValueError:
-            values = texts
-    _, numbers = np.unique(values, return_inverse=True)
+    _, numbers = np.unique(_whole_or_text(labels), return_inverse=True)
     return torch.from_numpy(numbers.astype(np.int64))
 
 
-def class_names(labels: Sequence[Any]) -> list[str] | None:
+def class_names(labels: Sequence[str]) -> list[str] | None:
     """What `class_numbers` calls 0 … C − 1, if labels are words; None if they are numbers.
 
     >>> class_names(["spam", "ham", "spam"]), class_names(["10", "9"])
     (['ham', 'spam'], None)
     """
-    if not any(isinstance(label, str) for label in labels):
-        return None
-    words = np.unique([str(label).strip() for label in labels])
+    values = np.unique(_whole_or_text(labels))
+    return values.tolist() if values.dtype.kind == "U" else None
+
+
+def _whole_or_text(labels: Sequence[Any] | np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Labels as whole numbers if all are such, else as text."""
+    values = np.asarray(labels)
+    if np.issubdtype(values.dtype, np.integer):
+        return values
+    texts = np.asarray([str(label).strip() for label in labels])
     try:
-        words.astype(np.int64)
-    except ValueError:
-        return [str(word) for word in words]
-    return None
+        return texts.astype(np.int64)
+    except (ValueError, OverflowError):  # words, or numbers of more than 18 digits
+        return texts
 
 
 def node_class_names(labels: Sequence[Any]) -> list[str] | None:

@@ -10,7 +10,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from augcl.data.convert import edge_pairs, node_vectors, number_of_nodes
+from augcl.data.convert import (
+    edge_pairs,
+    networkx_features,
+    networkx_pairs,
+    number_of_nodes,
+)
 from augcl.data.features import structure_features
 from augcl.data.graph import GraphSet
 from augcl.data.labels import node_class_names, node_classes
@@ -141,19 +146,11 @@ def _mask(data: Any, key: str, num_nodes: int) -> Tensor | None:
 
 
 def _from_networkx(graph: Any) -> NodeGraph:
-    index = {node: i for i, node in enumerate(graph)}
-    ends = [(index[u], index[v]) for u, v in graph.edges()]
-    x = None
-    for key in ("x", "feat"):
-        values = [value for _, value in graph.nodes(data=key) if value is not None]
-        if values:
-            x = node_vectors(values, len(graph), f"node attribute {key!r}")
-            break
     labels = _labels(graph)
     return NodeGraph.from_arrays(
-        pairs=torch.tensor(ends, dtype=torch.long).reshape(-1, 2).t(),
+        pairs=networkx_pairs(graph),
         num_nodes=len(graph),
-        x=x,
+        x=networkx_features(graph, "x", "feat"),
         y=None if labels is None else node_classes(labels),
         classes=None if labels is None else node_class_names(labels),
         names=[str(node) for node in graph],

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor, device
 
-from augcl.data.edges import Cleaned, simple_undirected
+from augcl.data.edges import Cleaned, check_pairs, simple_undirected
 from augcl.data.sparse import compact, first_bad_row
 from augcl.errors import InputError
 
@@ -160,7 +160,7 @@ class NodeGraph:
             raise InputError("the graph has no nodes: give it at least one")
         if names is not None and len(names) != num_nodes:
             raise InputError(f"{len(names)} node names for {num_nodes} nodes: name all or none")
-        _check_pairs(pairs, num_nodes)
+        check_pairs(pairs, num_nodes)
         x = torch.ones(num_nodes, 0) if x is None else compact(x)
         if len(x) != num_nodes:
             raise InputError(
@@ -185,18 +185,3 @@ class NodeGraph:
         edge_index = edge_index.contiguous()
         more |= {"names": names, "columns": columns, "cleaned": cleaned}
         return cls(x=x, edge_index=edge_index, y=y, **more)
-
-
-def _check_pairs(pairs: Tensor, num_nodes: int) -> None:
-    if pairs.dim() != 2 or len(pairs) != 2:
-        raise InputError(f"edge_index has shape {tuple(pairs.shape)}, not (2, E)")
-    if not pairs.numel():
-        return
-    if int(pairs.min()) < 0:
-        raise InputError("edge_index holds a node below 0: nodes are counted from 0")
-    if int(pairs.max()) >= num_nodes:
-        edge = int((pairs >= num_nodes).any(dim=0).nonzero()[0])
-        raise InputError(
-            f"edge_index points at node {int(pairs.max())} (first at edge {edge}), but the "
-            f"{num_nodes} nodes are 0 to {num_nodes - 1}"
-        )

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import zipfile
-import zlib
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +12,10 @@ import torch
 from augcl.data.labels import node_classes
 from augcl.data.node_graph import NodeGraph
 from augcl.data.sparse import csr_from_parts
-from augcl.data.where import mistakes_in
+from augcl.data.where import mistakes_in, readable
 from augcl.errors import InputError
 
 _CSR = ("data", "indices", "indptr", "shape")
-_DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError)
 
 
 def read_npz(path: str | os.PathLike[str]) -> NodeGraph:
@@ -38,24 +35,16 @@ def read_npz(path: str | os.PathLike[str]) -> NodeGraph:
     NodeGraph('pair': 2 nodes, 2 edge entries, 1 features, 2 classes)
     """
     path = Path(path)
-    try:
-        with path.open("rb") as file:  # NumPy leaves it open when it is damaged
+    with readable(path), path.open("rb") as file:  # NumPy leaves it open when it is damaged
+        try:
             arrays: Any = np.load(file, allow_pickle=False)
-            if isinstance(arrays, np.ndarray):
-                raise InputError(f"{path} holds a single array, not the arrays of a graph")
-            adjacency = _matrix(arrays, "adj", path)
-            features = _matrix(arrays, "attr", path)
-            labels = _array(arrays, "labels", path) if "labels" in arrays.files else None
-    except _DAMAGED as error:
-        raise InputError(
-            f"{path}: the file is damaged or cut short ({error}); get it again"
-        ) from None
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror or error})") from None
-    except ValueError as error:
-        if isinstance(error, InputError):
-            raise
-        raise InputError(f"{path} is not an npz file of NumPy arrays") from None
+        except ValueError:
+            raise InputError(f"{path} is not an npz file of NumPy arrays") from None
+        if isinstance(arrays, np.ndarray):
+            raise InputError(f"{path} holds a single array, not the arrays of a graph")
+        adjacency = _matrix(arrays, "adj", path)
+        features = _matrix(arrays, "attr", path)
+        labels = _array(arrays, "labels", path) if "labels" in arrays.files else None
     if adjacency is None:
         raise InputError(
             f"{path} holds no graph: the arrays adj_data, adj_indices, adj_indptr and adj_shape "

@@ -28,24 +28,20 @@ NODE_FILES = {
 
 def places(data_dir: PathLike | None) -> list[Path]:
     """Folders in which names are looked for, first one first."""
-    return list(_places(data_dir))
-
-
-def _places(data_dir: PathLike | None) -> Iterator[Path]:
-    if data_dir is not None:
-        folder = Path(data_dir).expanduser()
-        if not folder.is_dir():
-            raise InputError(f"data folder {data_dir} does not exist")
-        yield folder
+    folders = [] if data_dir is None else [_existing(data_dir)]
     if own := os.environ.get("AUGCL_DATA"):
-        folder = Path(own).expanduser()
-        if not folder.is_dir():
-            raise InputError(f"data folder {own} does not exist: change or unset $AUGCL_DATA")
-        yield folder
+        folders.append(_existing(own, cure=": change or unset $AUGCL_DATA"))
     grakel = importlib.util.find_spec("grakel")  # found, not imported
     if grakel is not None and grakel.origin is not None:
-        yield Path(grakel.origin).parent / "tests" / "data"
-    yield cache_dir()
+        folders.append(Path(grakel.origin).parent / "tests" / "data")
+    return [*folders, cache_dir()]
+
+
+def _existing(given: PathLike, cure: str = "") -> Path:
+    folder = Path(given).expanduser()
+    if not folder.is_dir():
+        raise InputError(f"data folder {given} does not exist{cure}")
+    return folder
 
 
 def find_graph_set(name: str, folders: Iterable[Path]) -> Path | None:

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from augcl.data.sparse import csr_from_parts
+from augcl.data.where import readable
 from augcl.errors import InputError
 
 
@@ -62,12 +63,12 @@ def read_plain_pickle(path: Path) -> Any:
     Traceback (most recent call last):
     augcl.errors.InputError: ...harmful names os.system, which no data file needs: it is not read
     """
+    with readable(path):
+        content = path.read_bytes()
     try:
         with warnings.catch_warnings():  # of the disassembler, about odd bytes in text
             warnings.filterwarnings("ignore", message=".*escape sequence")
-            return _finish(_follow(path.read_bytes(), path), path)
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror or error})") from None
+            return _finish(_follow(content, path), path)
     except InputError:
         raise
     except (

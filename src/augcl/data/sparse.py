@@ -17,7 +17,7 @@ DENSEST = 0.05  # share of entries that are not 0, from which on a dense product
 NARROWEST = 100  # columns up to which a dense matrix is small anyway
 
 
-def compact(x: Any, *, what: str = "node features") -> Tensor:
+def compact(x: Any) -> Tensor:
     """(N, F) numbers as float32, ``torch.sparse_csr`` if that pays: one rule wherever x came from.
 
     Sparse are more than 100 columns of which fewer than 5 % of the entries are not 0.
@@ -26,8 +26,6 @@ def compact(x: Any, *, what: str = "node features") -> Tensor:
     ----------
     x : Tensor (dense or sparse), array, or scipy sparse matrix
         (N, F), or (N,) for one feature.
-    what : str
-        How messages call it.
 
     Examples
     --------
@@ -36,7 +34,7 @@ def compact(x: Any, *, what: str = "node features") -> Tensor:
     """
     matrix = _scipy(x)
     if matrix is None:
-        dense = _dense(x, what)
+        dense = _dense(x)
         filled = int(torch.count_nonzero(dense))
         if not _pays(filled, dense.shape):
             return dense
@@ -108,7 +106,7 @@ def _scipy(x: Any) -> Any:
     return matrix
 
 
-def _dense(x: Any, what: str) -> Tensor:
+def _dense(x: Any) -> Tensor:
     if isinstance(x, Tensor):
         dense = x.detach().cpu().to(torch.float32)
     else:
@@ -116,10 +114,12 @@ def _dense(x: Any, what: str) -> Tensor:
             with np.errstate(over="ignore"):  # becomes infinity, which the caller looks for
                 dense = torch.from_numpy(np.array(x, np.float32))
         except (TypeError, ValueError):
-            raise InputError(f"{what} must be numbers, equally many for each node") from None
+            raise InputError("node features must be numbers, equally many for each node") from None
     dense = dense.unsqueeze(1) if dense.dim() == 1 else dense
     if dense.dim() != 2:
-        raise InputError(f"{what} have shape {tuple(dense.shape)}: give one row of numbers a node")
+        raise InputError(
+            f"node features have shape {tuple(dense.shape)}: give one row of numbers a node"
+        )
     return dense
 
 

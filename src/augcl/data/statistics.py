@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import torch
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from augcl.data.features import degrees
 from augcl.data.graph import GraphSet
 from augcl.data.node_convert import as_node_graph
 from augcl.data.node_graph import NodeGraph
 from augcl.data.sparse import share_filled
+from augcl.ops.components import component_of_node
 
 
 def statistics(graphs: Any) -> dict[str, Any]:
@@ -71,7 +69,7 @@ def _of_graph(graph: NodeGraph) -> dict[str, Any]:
         "features": graph.num_features,
         "nonzero_features": share_filled(graph.x),
         "isolated_nodes": int((degrees(graph) == 0).sum()),
-        "components": _components(graph),
+        "components": len(component_of_node(graph.edge_index, graph.num_nodes).unique()),
         "splits": 0 if graph.splits is None else len(graph.splits.train),
     }
 
@@ -79,11 +77,3 @@ def _of_graph(graph: NodeGraph) -> dict[str, Any]:
 def _called(data: GraphSet | NodeGraph) -> dict[str, Any]:
     """The names of the classes, if they have some."""
     return {} if data.classes is None else {"class_names": list(data.classes)}
-
-
-def _components(graph: NodeGraph) -> int:
-    source, target = graph.edge_index.numpy()
-    entries = (np.ones(len(source), np.int8), (source, target))
-    adjacency = coo_array(entries, shape=(graph.num_nodes, graph.num_nodes))
-    count, _ = connected_components(adjacency, directed=False)
-    return int(count)

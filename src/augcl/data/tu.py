@@ -85,13 +85,9 @@ def _graph_of_node(files: TUFiles, num_graphs: int | None) -> Array:
     bad = (graph < 1) | (graph > total)
     if bad.any():
         row = int(bad.argmax())
-        raise InputError(
-            f"{files.label(part)}, line {files.line_of(part, row)}: graph {graph[row]} does not "
-            f"exist, {files.name}_graph_labels.txt has {total} lines"
-            if num_graphs is not None
-            else f"{files.label(part)}, line {files.line_of(part, row)}: graph {graph[row]}, "
-            "but graphs are numbered from 1"
-        )
+        why = f" does not exist, {files.name}_graph_labels.txt has {total} lines"
+        why = ", but graphs are numbered from 1" if num_graphs is None else why
+        raise InputError(f"{files.at(part, row)}: graph {graph[row]}{why}")
     empty = np.bincount(graph, minlength=total + 1)[1:] == 0
     if empty.any():
         raise InputError(
@@ -108,8 +104,8 @@ def _pairs(files: TUFiles, graph: Array) -> Tensor:
         if len(end) and not (end.min() >= 1 and end.max() <= len(graph)):
             row = int(((end < 1) | (end > len(graph))).argmax())
             raise InputError(
-                f"{files.label('A')}, line {files.line_of('A', row)}: node {end[row]} does not "
-                f"exist, {files.name}_graph_indicator.txt has {len(graph)} nodes"
+                f"{files.at('A', row)}: node {end[row]} does not exist, "
+                f"{files.name}_graph_indicator.txt has {len(graph)} nodes"
             )
     source -= 1
     target -= 1
@@ -117,8 +113,7 @@ def _pairs(files: TUFiles, graph: Array) -> Tensor:
     if apart.any():
         row = int(apart.argmax())
         raise InputError(
-            f"{files.label('A')}, line {files.line_of('A', row)}: the edge "
-            f"{source[row] + 1}, {target[row] + 1} joins two graphs"
+            f"{files.at('A', row)}: the edge {source[row] + 1}, {target[row] + 1} joins two graphs"
         )
     pairs = torch.empty((2, len(source)), dtype=torch.long)
     pairs[0] = torch.from_numpy(source)
@@ -146,8 +141,8 @@ def _attributes(files: TUFiles, part: str, rows_of: str, rows: int) -> Tensor | 
     table = np.stack(_columns(files, part, np.float32, rows_of, rows), axis=1)
     bad = ~np.isfinite(table).all(axis=1)
     if bad.any():
-        line = files.line_of(part, int(bad.argmax()))
-        raise InputError(f"{files.label(part)}, line {line}: NaN or infinity; give a finite number")
+        where = files.at(part, int(bad.argmax()))
+        raise InputError(f"{where}: NaN or infinity; give a finite number")
     return torch.from_numpy(table)
 
 

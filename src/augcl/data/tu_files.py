@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import zipfile
-import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
@@ -13,11 +12,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 
+from augcl.data.where import readable
 from augcl.errors import InputError
 
 Array = np.ndarray[Any, Any]
-
-_DAMAGED = (zipfile.BadZipFile, EOFError, zlib.error, NotImplementedError)
 
 
 class TUFiles:
@@ -37,7 +35,7 @@ class TUFiles:
         if path.is_dir():
             found = [file.name for file in path.iterdir() if file.is_file()]
         else:
-            with self._readable(path.name), zipfile.ZipFile(path) as archive:
+            with readable(path), zipfile.ZipFile(path) as archive:
                 found = archive.namelist()
         edges = [
             name
@@ -90,9 +88,10 @@ class TUFiles:
                 raise InputError(self._first_mistake(part, dtype, columns, error)) from None
         return [np.concatenate(column) for column in zip(*batches, strict=True)]
 
-    def line_of(self, part: str, row: int) -> int:
-        """The line of the file, from 1, that holds entry `row`, from 0 (blank lines are none)."""
-        return next(number for i, (number, _) in enumerate(self._lines(part)) if i == row)
+    def at(self, part: str, row: int) -> str:
+        """``MUTAG.zip: MUTAG_A.txt, line 7``: where entry `row`, from 0, stands in the file."""
+        line = next(number for i, (number, _) in enumerate(self._lines(part)) if i == row)
+        return f"{self.label(part)}, line {line}"
 
     def _lines(self, part: str) -> Iterator[tuple[int, str]]:
         """Line numbers and lines that are not blank; slow, for messages only."""
@@ -121,25 +120,10 @@ class TUFiles:
     @contextmanager
     def _open(self, part: str) -> Iterator[IO[bytes]]:
         name = self._files[part]
-        with self._readable(name):
+        with readable(self.path):
             if self.path.is_dir():
                 with (self.path / name).open("rb") as stream:
                     yield stream
             else:
                 with zipfile.ZipFile(self.path) as archive, archive.open(name) as member:
                     yield member
-
-    @contextmanager
-    def _readable(self, name: str) -> Iterator[None]:
-        try:
-            yield
-        except _DAMAGED as error:
-            raise InputError(
-                f"{self.path}: the zip is damaged or cut short ({name}: {error}); get it again"
-            ) from error
-        except RuntimeError as error:  # zipfile's way to say that a password is needed
-            if "password" not in str(error):
-                raise
-            raise InputError(f"{self.path}: the zip is encrypted; unpack it first") from error
-        except OSError as error:
-            raise InputError(f"{self.path}: cannot be read ({error.strerror or error})") from error

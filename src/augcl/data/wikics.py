@@ -13,7 +13,7 @@ from torch import Tensor
 
 from augcl.data.labels import node_classes
 from augcl.data.node_graph import NodeGraph, Splits
-from augcl.data.where import mistakes_in
+from augcl.data.where import mistakes_in, readable
 from augcl.errors import InputError
 
 _NEEDED = ("features", "labels", "links", "train_masks", "val_masks", "test_mask")
@@ -66,10 +66,10 @@ def read_wikics(path: str | os.PathLike[str]) -> NodeGraph:
 
 
 def _content(path: Path) -> dict[str, Any]:
+    with readable(path):
+        text = path.read_bytes()
     try:
-        content = json.loads(path.read_bytes())
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror or error})") from None
+        content = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise InputError(f"{path} is not whole JSON ({error}): get it again") from None
     missing = [key for key in _NEEDED if not isinstance(content, dict) or key not in content]

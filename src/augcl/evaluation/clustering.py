@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 from sklearn.metrics.cluster import contingency_matrix
 
-from augcl.errors import InputError
+from augcl.checks import whole_number
 from augcl.evaluation.inputs import Ints, Task, check_two_classes, classes_of, embeddings
 from augcl.training.progress import one_more, progress_bar
 
@@ -87,9 +87,8 @@ def clustering(
     >>> clustering(Z, y, repeats=2).accuracy
     (1.0, 1.0)
     """
-    for name, value in (("repeats", repeats), ("starts", starts)):
-        if value < 1:
-            raise InputError(f"{name}={value}: at least one is needed")
+    whole_number("repeats", repeats, least=1)
+    whole_number("starts", starts, least=1)
     task = Task.of(y)
     X = embeddings(Z).cpu().numpy()
     from sklearn.cluster import KMeans  # half a second, of which the protocols need nothing

@@ -14,13 +14,7 @@ from augcl.errors import InputError
 from augcl.evaluation.inputs import Request
 from augcl.evaluation.score import Score
 from augcl.evaluation.softmax_regression import CHECK_EVERY, softmax_regressions
-from augcl.evaluation.splits import (
-    TEST,
-    TRAIN,
-    VALIDATION,
-    check_parts,
-    random_parts,
-)
+from augcl.evaluation.splits import TEST, TRAIN, VALIDATION, check_parts, random_parts
 from augcl.training.progress import one_more, progress_bar
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from augcl.checks import whole_number
 from augcl.data.node_graph import Splits
 from augcl.errors import InputError, one_of
 from augcl.evaluation.inputs import (
@@ -115,8 +116,8 @@ def evaluate(
     task = Task.of(y, splits)
     name = one_of(protocol, ("auto", *PROTOCOLS), "protocol")
     name = protocol_for(task) if name == "auto" else name
-    if repeats is not None and repeats < 1:
-        raise InputError(f"repeats={repeats}: at least one run is needed")
+    if repeats is not None:
+        whole_number("repeats", repeats, least=1)
     if folds is not None and name != "tu-svm-10fold":
         raise InputError(f"folds={folds}: protocol {name} has no folds, only tu-svm-10fold has")
     if kernel and name != "tu-svm-10fold":

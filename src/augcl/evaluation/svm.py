@@ -17,6 +17,7 @@ from sklearn import config_context
 from sklearn.model_selection import StratifiedKFold
 from sklearn.svm import SVC
 
+from augcl.checks import whole_number
 from augcl.errors import InputError
 from augcl.evaluation.inputs import Ints, Request, check_two_classes
 from augcl.evaluation.score import Score
@@ -208,8 +209,7 @@ def squared_distances(X: Floats) -> Floats:
 
 def check_classes(y: Ints, classes: Sequence[Any], folds: int) -> None:
     """Raise `InputError` unless there are two classes or more, each large enough for `folds`."""
-    if folds < 2:
-        raise InputError(f"folds={folds}: cross-validation needs at least 2 folds")
+    whole_number("folds", folds, least=2)
     check_two_classes(classes)
     counts = np.bincount(y, minlength=len(classes))
     least = int(counts.argmin())

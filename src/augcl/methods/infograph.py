@@ -13,7 +13,6 @@ from augcl.encoders.heads import FeedForward, discriminator
 from augcl.errors import one_of
 from augcl.objectives.jensen_shannon import jensen_shannon
 from augcl.ops.csr import Adjacency
-from augcl.ops.segments import segment_ids
 from augcl.training.estimator import GraphEstimator
 
 
@@ -146,7 +145,7 @@ class NodeGraphNetwork(ContrastiveNetwork):
 def own_graph(batch: GraphSet) -> Tensor:
     """(V, G) whether the node lies in the graph."""
     numbers = torch.arange(len(batch), device=batch.device)
-    return segment_ids(batch.node_ptr)[:, None] == numbers
+    return batch.graph_of_node[:, None] == numbers
 
 
 def prior_matching(discriminator: nn.Module, embeddings: Tensor, noise: Tensor) -> Tensor:
