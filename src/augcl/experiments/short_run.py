@@ -132,7 +132,7 @@ def start_watching_memory() -> float:
 
 def peak_memory() -> float:
     """The most bytes that this process had in use; 0 where nobody tells."""
-    with contextlib.suppress(OSError, StopIteration):
+    with contextlib.suppress(OSError, StopIteration):  # ru_maxrss also counts who started this one
         lines = Path("/proc/self/status").read_text().splitlines()
         return next(1024.0 * int(line.split()[1]) for line in lines if line.startswith("VmHWM"))
     try:
