@@ -47,10 +47,6 @@ class Cell:
         dataset = re.sub(r"[^\w.-]+", "_", name)
         return out / FOLDER / dataset / label / f"seed-{self.seed}.json"
 
-    def read(self, out: Path) -> dict[str, Any] | None:
-        """The finished record, if there is one."""
-        return read_record(self.path(out))
-
     def compute(self, out: Path, data_dir: str | None) -> None:
         """Train and judge on one thread.
 
@@ -76,13 +72,12 @@ def work_folder(path: Path) -> Path:
 def clear_work(path: Path) -> None:
     """Remove the work folder of a finished cell, unless a file of somebody else is in it."""
     work = work_folder(path)
-    if not work.is_dir():
-        return
-    remove_temporary(work)
-    for name in ("checkpoint.safetensors", "metrics.jsonl"):
-        (work / name).unlink(missing_ok=True)
-    with suppress(OSError):  # another process was faster, or somebody else's file is in it
-        work.rmdir()
+    for folder in (*work.glob("*/"), work):
+        remove_temporary(folder)
+        for name in ("checkpoint.safetensors", "metrics.jsonl"):
+            (folder / name).unlink(missing_ok=True)
+        with suppress(OSError):  # not there, or somebody else's file is in it
+            folder.rmdir()
 
 
 def digest(decides: Any) -> str:
