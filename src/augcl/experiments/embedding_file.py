@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,8 +22,6 @@ from augcl.evaluation.inputs import Task
 from augcl.files import atomic_path
 
 ENDINGS = (".npz", ".csv", ".parquet")
-
-
 PARTS = ("train", "val", "test")
 
 
@@ -33,7 +31,6 @@ class Embeddings:
 
     `level` is "graph", "node" or "any" if the file does not tell; `kernel` says that `Z` has the
     similarities to the training graphs instead; `classes` are the names of the classes 0, 1, …
-    ``Z, y = embeddings`` works.
     """
 
     Z: NDArray[np.float32]
@@ -42,9 +39,6 @@ class Embeddings:
     splits: Splits | None = None
     kernel: bool = False
     classes: list[str] | None = None
-
-    def __iter__(self) -> Iterator[NDArray[Any] | None]:
-        return iter((self.Z, self.y))
 
     @property
     def task(self) -> Task:

@@ -63,7 +63,7 @@ class Request:
                 several = [self.read(cell) for cell in self._grid(table, dataset, row)]
                 whole = [one for one in several if one is not None]
                 if whole and len(whole) == len(several):
-                    chosen, _ = select(whole)
+                    chosen = select(whole)
                     if chosen.folds:  # all settings have a seed in common
                         found[dataset][row + SELECTED] = chosen
         return found
