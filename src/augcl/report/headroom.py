@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from augcl.errors import InputError
 from augcl.experiments.cells import Cell
 from augcl.experiments.headroom import settings_for, table_for
 from augcl.experiments.measured import Measured
+from augcl.experiments.table import Setting
 from augcl.report.figures import Dots, dot_map
 from augcl.report.findings import Findings
 from augcl.report.grid import Grid
@@ -22,14 +22,11 @@ WORTHWHILE = 0.01
 
 def headroom_cells(request: Request) -> list[Cell]:
     """Base, oracle and the rows asked for, in every setting of every data set."""
-    for option in ("epochs", "candidates", "select"):
-        if getattr(request, option):
-            raise InputError(f"--{option} does not fit headroom, whose settings say it")
     return [
-        table_for(dataset).cell(dataset, _row(dataset, row), setting, seed=seed)
+        cell.with_seed(seed)
         for dataset in request.datasets
         for setting in settings_for(dataset).values()
-        for row in (BASE, "oracle", *request.rows)
+        for cell in _cells(request, dataset, setting).values()
         for seed in range(request.seeds or 1)
     ]
 
@@ -39,8 +36,8 @@ def headroom_map(request: Request) -> Findings:
     dots, lines = [], []
     data: dict[str, dict[str, Any]] = {}
     for dataset in request.datasets:
-        for name in settings_for(dataset):
-            rows = _measured(request, dataset, name)
+        for name, setting in settings_for(dataset).items():
+            rows = _measured(request, dataset, setting)
             if BASE not in rows or "oracle" not in rows:
                 continue
             gains = {row: _gain(rows[row], rows[BASE]) for row in rows if row != BASE}
@@ -61,19 +58,17 @@ def headroom_map(request: Request) -> Findings:
     return Findings("headroom", grids, {"datasets": data}, figures, _sentences(data))
 
 
-def _row(dataset: str, row: str) -> str:
-    return table_for(dataset).base if row == BASE else row
-
-
-def _measured(request: Request, dataset: str, setting: str) -> dict[str, Measured]:
+def _cells(request: Request, dataset: str, setting: Setting) -> dict[str, Cell]:
+    """Of each row the first."""
     table = table_for(dataset)
-    found = {}
-    for row in (BASE, "oracle", *request.rows):
-        cell = table.cell(dataset, _row(dataset, row), settings_for(dataset)[setting])
-        one = request.read(cell)
-        if one is not None:
-            found[row] = one
-    return found
+    rows = {BASE: table.base, **{row: row for row in ("oracle", *request.rows)}}
+    return {row: table.cell(dataset, name, setting) for row, name in rows.items()}
+
+
+def _measured(request: Request, dataset: str, setting: Setting) -> dict[str, Measured]:
+    cells = _cells(request, dataset, setting)
+    found = {row: request.read(cell) for row, cell in cells.items()}
+    return {row: one for row, one in found.items() if one is not None}
 
 
 Gain = dict[str, float]
