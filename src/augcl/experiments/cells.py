@@ -86,14 +86,14 @@ def digest(decides: Any) -> str:
     return hashlib.blake2b(text.encode(), digest_size=6).hexdigest()
 
 
-def read_record(path: Path) -> dict[str, Any] | None:
-    """What a file of results holds, if it is there."""
+def read_record(path: Path, cure: str = "run this again") -> dict[str, Any] | None:
+    """What a file of results holds, if it is there; `cure` is what to do if it is damaged."""
     if not path.exists():
         return None
     try:
         record: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     except ValueError as error:
-        raise InputError(f"{path} is damaged ({error}): delete it and run this again") from None
+        raise InputError(f"{path} is damaged ({error}): delete it and {cure}") from None
     return record
 
 
