@@ -92,7 +92,7 @@ def compare(
     failures = compute_missing(
         request.cells(table), request.out, data_dir=data_dir, jobs=jobs or os.cpu_count() or 1
     )
-    show(compared(request, table, "comparison"), request, failures, as_json=as_json)
+    show(compared(request, table, "comparison"), request.out, failures, as_json=as_json)
 
 
 def _check_method(method: str, known: Iterable[str], level: str) -> None:
