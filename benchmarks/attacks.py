@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import networkx as nx
 import numpy as np
+from torch_geometric.utils import to_networkx
 
 from augcl.attacks import RLS2V, GradArgmax, RandSampling
 from augcl.data import GraphSet
@@ -23,7 +24,8 @@ def attacks(full: bool) -> list[Row]:
     train, test = component_sets("15-20", per_class=5000)
     victim = Structure2VecClassifier(epochs=20, progress=False)
     victim.fit(train.select(range(0, len(train), 10)))
-    single, rng = _one_by_one(test), np.random.default_rng(0)
+    single = [to_networkx(graph, to_undirected=True) for graph in test]
+    rng = np.random.default_rng(0)
     repeats = 7 if full else 3
 
     def random_one_by_one() -> list[nx.Graph]:
@@ -81,15 +83,3 @@ def _often(work: Callable[[], object]) -> Callable[[], None]:
             work()
 
     return several_times
-
-
-def _one_by_one(graphs: GraphSet) -> list[nx.Graph]:
-    out = []
-    starts, ends = graphs.node_ptr.tolist(), graphs.edge_ptr.tolist()
-    for g in range(len(graphs)):
-        graph = nx.Graph()
-        graph.add_nodes_from(range(starts[g + 1] - starts[g]))
-        edges = graphs.edge_index[:, ends[g] : ends[g + 1]] - starts[g]
-        graph.add_edges_from(edges[:, edges[0] < edges[1]].t().tolist())
-        out.append(graph)
-    return out

@@ -56,29 +56,36 @@ def faster(
     )
 
 
-def seconds(work: Callable[[], object], repeats: int = 1) -> float:
+def at_most(what: str, base: str, theirs: float, ours: float, most: float) -> Row:
+    """A row "ours / theirs ≤ most"; `base` names what ours is put on top of."""
+    return Row(
+        what=what,
+        textbook=f"{base} {seconds_text(theirs)}",
+        ours=seconds_text(ours),
+        ratio=f"{ours / theirs:.2f}×",
+        target=f"≤ {most:g}×",
+        ok=ours <= most * theirs,
+    )
+
+
+def seconds(
+    work: Callable[[], object], repeats: int = 1, clock: Callable[[], float] = time.perf_counter
+) -> float:
     """Least time of `repeats` calls: noise of a shared machine only ever adds."""
     times = []
     for _ in range(repeats):
-        begin = time.perf_counter()
+        begin = clock()
         work()
-        times.append(time.perf_counter() - begin)
+        times.append(clock() - begin)
     return min(times)
 
 
 def in_turns(
-    *works: Callable[[], object], repeats: int, measure: Callable[..., float] = seconds
+    *works: Callable[[], object], repeats: int, clock: Callable[[], float] = time.perf_counter
 ) -> list[float]:
     """Median seconds of each piece of work, done in turns, so that noise meets all alike."""
-    times = [[measure(work) for work in works] for _ in range(repeats)]
+    times = [[seconds(work, clock=clock) for work in works] for _ in range(repeats)]
     return [statistics.median(column) for column in zip(*times, strict=True)]
-
-
-def processor_seconds(work: Callable[[], object]) -> float:
-    """Processor time: what else the machine does counts little. For work on one thread."""
-    begin = time.process_time()
-    work()
-    return time.process_time() - begin
 
 
 @contextmanager

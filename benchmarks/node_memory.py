@@ -7,8 +7,8 @@ import sys
 import torch
 
 from augcl.data import NodeGraph
+from augcl.experiments.short_run import peak_memory
 from augcl.methods import GCA
-from benchmarks.peak_memory import peak_gigabytes
 
 DEGREE, FEATURES = 32, 128  # about those of the Amazon graphs; few features, as in Wiki-CS
 
@@ -25,4 +25,4 @@ def random_graph(nodes: int) -> NodeGraph:
 
 if __name__ == "__main__":
     GCA(preset="Amazon-Computers", epochs=1, progress=False).fit(random_graph(int(sys.argv[1])))
-    print(peak_gigabytes())
+    print(peak_memory() / 1e9)

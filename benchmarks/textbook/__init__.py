@@ -13,7 +13,6 @@ from benchmarks.textbook.uncertainty import (
     row_weights,
 )
 from benchmarks.textbook.views import (
-    VIEWS,
     Graph,
     drop_nodes,
     mask_nodes,
@@ -23,7 +22,6 @@ from benchmarks.textbook.views import (
 )
 
 __all__ = [
-    "VIEWS",
     "Encoder",
     "Gambler",
     "Graph",

@@ -37,8 +37,9 @@ def test_a_graph_of_nodes_is_tried_too(succeeds, tmp_path):
     assert found["short_run"]["seconds"] > 0
 
 
-def test_a_run_is_looked_at(run, succeeds):
-    text = " ".join(succeeds("doctor", run).split())
+def test_a_run_is_looked_at(run, succeeds, monkeypatch):
+    monkeypatch.setenv("HOME", str(run.parent))
+    text = " ".join(succeeds("doctor", f"~/{run.name}").split())
     assert re.search(r"ok weights: alive: spread \d", text)
     assert "guessing the larger group" in text
     assert "2 epochs are too few" in text

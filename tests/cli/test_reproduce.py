@@ -175,6 +175,8 @@ def test_headroom(shared, monkeypatch):
         (("graph-classification", "--select", "test"), "choose from inner"),
         (("graph-classification", "--seeds", "0"), "--seeds"),
         (("headroom", "--epochs", "2"), "--epochs does not fit headroom"),
+        (("headroom", "--candidates", "64"), "--candidates does not fit headroom"),
+        (("headroom", "--select", "inner"), "--select does not fit headroom"),
         (("graph-classification", "--candidates", "64"), "--candidates does not fit"),
         (("attacks", "--datasets", "MUTAG"), "--datasets does not fit attacks"),
         (("alpha", "--select", "inner"), "--select does not fit alpha"),

@@ -15,7 +15,7 @@ def test_a_cell_has_the_clean_accuracy_and_one_for_each_attack(recipe, tmp_path)
     spec = AttackSpec(**TINY, recipe=recipe)
     cell = attack_table_cell(spec, 1, folder=tmp_path, progress=False)
     assert json.loads(json.dumps(cell)) == cell
-    assert tuple(cell["attacks"]) == ATTACKS
+    assert list(cell["attacks"]) == list(ATTACKS)
     for found in (cell["clean"], *cell["attacks"].values()):
         assert found["graphs"] == 15
         assert found["accuracy"] == found["right"] / 15

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from augcl.errors import InputError
-from augcl.experiments.cells import Cell
+from augcl.experiments.cells import Cell, read_record
 from augcl.experiments.fanout import compute_missing
 from augcl.experiments.run import Spec
 from augcl.files import write_json
@@ -48,7 +48,8 @@ def test_a_cell_is_computed_once(computed, tmp_path):
     for _ in range(2):
         assert compute_missing(whole, tmp_path, data_dir=None, jobs=1) == []
     assert names(computed) == names(whole)
-    assert [cell.read(tmp_path) for cell in whole] == [{"seed": cell.seed} for cell in whole]
+    for cell in whole:
+        assert read_record(cell.path(tmp_path)) == {"seed": cell.seed}
 
 
 def test_a_cell_that_is_asked_for_twice_is_computed_once(computed, tmp_path):
@@ -62,8 +63,10 @@ def test_what_a_killed_process_left_of_a_finished_cell_goes(computed, tmp_path):
     result = CELLS[0].path(tmp_path)
     work = result.with_suffix("")
     work.mkdir()
+    (work / "victim").mkdir()  # an attack's cell has trainings in folders of their own
     for name in ("checkpoint.safetensors", "metrics.jsonl", ".checkpoint.safetensors.abc.tmp"):
         (work / name).touch()
+        (work / "victim" / name).touch()
     compute_missing(CELLS[:1], tmp_path, data_dir=None, jobs=1)
     assert list(result.parent.iterdir()) == [result]
     work.mkdir()
@@ -76,7 +79,7 @@ def test_a_failure_is_told_and_costs_no_other_cell(computed, tmp_path):
     (failure,) = compute_missing(CELLS, tmp_path, data_dir=None, jobs=1)
     assert failure.cell == BROKEN
     assert str(failure) == "GraphCL+dcl on MUTAG, seed 0: InputError: no such luck"
-    assert [cell for cell in CELLS if not cell.read(tmp_path)] == [BROKEN]
+    assert [cell for cell in CELLS if not cell.path(tmp_path).exists()] == [BROKEN]
     assert computed.count(BROKEN) == 1
     assert rubbish(tmp_path) == []
 

@@ -59,12 +59,6 @@ def test_data_without_a_name_have_none(tmp_path):
         table_for(str(tmp_path))
 
 
-@pytest.mark.parametrize("option", [{"epochs": 2}, {"candidates": 64}, {"select": True}])
-def test_options_that_the_settings_of_the_map_decide_are_refused(option):
-    with pytest.raises(InputError, match=f"--{next(iter(option))} does not fit headroom"):
-        headroom_cells(Request(Path(), ("MUTAG",), (), **option))
-
-
 def store(out, dataset, name, row, mean, *, seeds=3):
     """Invented results around a mean, with noise of the row's own that cancels out."""
     table = table_for(dataset)

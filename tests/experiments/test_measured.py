@@ -7,10 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from augcl.experiments.cells import Cell
 from augcl.experiments.measured import Measured, measured
-from augcl.experiments.run import Spec
-from augcl.files import write_json
 
 accuracies = st.floats(0, 1).map(lambda value: round(value, 3))
 by_seed = st.dictionaries(
@@ -92,24 +89,13 @@ def test_people_read_percent():
     assert str(of({0: (0.8, 0.9)})) == "85.00"
 
 
-@pytest.fixture
-def cell(tmp_path):
-    """A cell with seeds 0 and 2; seed 1 was not judged, and seed 0 is of before the selection."""
-    cell = Cell(Spec("MUTAG"), 0)
-    found = {0: {"folds": [0.8, 0.9]}, 1: None, 2: {"folds": [0.7, 0.8], "inner": [0.6, 0.7]}}
-    for seed, accuracy in found.items():
-        write_json(cell.with_seed(seed).path(tmp_path), {"seed": seed, "accuracy": accuracy})
-    return cell
+def test_all_judged_seeds_count():
+    of_before_the_selection, of_today = {"folds": [0.8, 0.9]}, {"folds": [0.7], "inner": [0.6]}
+    accuracies = {0: of_before_the_selection, 1: None, 2: of_today}
+    found = measured({seed: {"accuracy": a} for seed, a in accuracies.items()}, "graph")
+    assert found == Measured({0: (0.8, 0.9), 2: (0.7,)}, {0: (), 2: (0.6,)}, "graph")
 
 
-def test_all_judged_seeds_count_or_those_asked_for(cell, tmp_path):
-    found = measured(cell, tmp_path)
-    assert found.folds == {0: (0.8, 0.9), 2: (0.7, 0.8)}
-    assert found.inner == {0: (), 2: (0.6, 0.7)}
-    assert found.level == "graph"
-    assert measured(cell, tmp_path, range(2)).folds == {0: (0.8, 0.9)}
-
-
-def test_without_a_result_there_is_none(cell, tmp_path):
-    assert measured(cell, tmp_path, [1]) is None
-    assert measured(cell, tmp_path / "elsewhere") is None
+def test_where_nothing_was_judged_there_is_nothing():
+    assert measured({1: {"accuracy": None}}, "graph") is None
+    assert measured({}, "graph") is None

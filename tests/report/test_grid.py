@@ -1,6 +1,5 @@
-"""One table in Markdown, LaTeX, the terminal and JSON."""
+"""One table in Markdown, LaTeX and the terminal."""
 
-import json
 import re
 import shutil
 import subprocess
@@ -121,12 +120,6 @@ def test_terminal_shows_markup_as_text():
     assert "[bold]τ⁺[/]" in text
     assert "Accuracy in %" in text
     assert "α = 1/μ." in text
-
-
-def test_plain_is_json():
-    found = json.loads(json.dumps(GRID.plain()))
-    assert found["rows"][0] == ["GraphCL_AUGCL", "89.20 ± 1.08", "-0.5"]
-    assert found["notes"] == list(GRID.notes)
 
 
 @pytest.mark.parametrize(

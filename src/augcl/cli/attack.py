@@ -63,8 +63,6 @@ def attack(
         augcl attack components --attack GradArgmax --depth 3 --pretraining augcl
     """
     from augcl.attacks import RLS2V
-    from augcl.attacks.rules import CHANGES
-    from augcl.data import GraphSet, load
     from augcl.data.component_sets import first_and_last
     from augcl.experiments.attacks import PRETRAININGS, AttackSpec, accuracy_of
     from augcl.files import write_json, write_text
@@ -72,7 +70,6 @@ def attack(
     from augcl.training.method import plain_settings
 
     one_of(pretraining, PRETRAININGS, "pre-training")
-    one_of(changes, CHANGES, "kind of changes")
     spec = AttackSpec(
         depth=depth,
         pretraining=pretraining,
@@ -82,22 +79,9 @@ def attack(
         updates=updates,
         recipe=recipe,
     )
-    one_of(recipe, ("default", "authors"), "recipe")
     attacker = spec.attack(attack, seed)
     attacker._check()  # before minutes of training
-    graphs = load(dataset, data_dir=data_dir, features=features)
-    if not isinstance(graphs, GraphSet):
-        raise InputError(
-            f"{dataset} is one graph, but augcl attack needs a set of graphs with labels "
-            "(components, MUTAG, a TU zip …); single nodes are attacked from Python, with "
-            "augcl.attacks.NodeVictim and NodeGradientFlips"
-        )
-    if graphs.y is None:
-        raise InputError(
-            f"{dataset} has no labels, so whether a classifier errs cannot be told: give every "
-            "graph a class (graphs.csv: column label; TU: NAME_graph_labels.txt)"
-        )
-    train, test = first_and_last(graphs)
+    train, test = first_and_last(_labelled_graphs(dataset, features, data_dir))
     written = []
     if model is None:
         victim: Any = spec.victim(seed)
@@ -114,8 +98,8 @@ def attack(
         if not hasattr(victim, "predict"):
             raise InputError(f"{model} holds a {type(victim).__name__}, which does not classify")
     if isinstance(attacker, RLS2V):
-        graphs = test if recipe == "authors" else train
-        attacker.fit(victim, graphs, folder=out / "agent", resume=resume)
+        seen = test if recipe == "authors" else train
+        attacker.fit(victim, seen, folder=out / "agent", resume=resume)
         attacker.save(out / "agent")
         written.append("agent")
     changed = attacker.perturb(victim, test)
@@ -139,6 +123,24 @@ def attack(
     else:
         Console().print(_table(result))
         typer.echo(f"In {out}: {', '.join([*written, 'result.json, changed_edges.csv'])}")
+
+
+def _labelled_graphs(dataset: str, features: str, data_dir: str | None) -> GraphSet:
+    from augcl.data import GraphSet, load
+
+    graphs = load(dataset, data_dir=data_dir, features=features)
+    if not isinstance(graphs, GraphSet):
+        raise InputError(
+            f"{dataset} is one graph, but augcl attack needs a set of graphs with labels "
+            "(components, MUTAG, a TU zip …); single nodes are attacked from Python, with "
+            "augcl.attacks.NodeVictim and NodeGradientFlips"
+        )
+    if graphs.y is None:
+        raise InputError(
+            f"{dataset} has no labels, so whether a classifier errs cannot be told: give every "
+            "graph a class (graphs.csv: column label; TU: NAME_graph_labels.txt)"
+        )
+    return graphs
 
 
 def changed_edges(before: GraphSet, after: GraphSet) -> str:

@@ -47,8 +47,8 @@ def compare(
 
         augcl compare my_graph --method GRACE --select inner
     """
-    from augcl.data import GraphSet, as_node_graph, load
     from augcl.data.catalogue import known_name
+    from augcl.data.loading import level_of
     from augcl.experiments import graph_classification, node_classification
     from augcl.experiments.fanout import compute_missing
     from augcl.experiments.run import check
@@ -58,20 +58,12 @@ def compare(
     if select is not None:
         one_of(select, ("inner",), "way to select")
     dataset = known_name(dataset) or dataset
-    data = load(dataset, data_dir=data_dir, features=features)
-    if data.y is None:
-        raise InputError(f"{dataset} has no labels: a comparison needs them to judge by")
-    graphs = isinstance(data, GraphSet)
-    tables = (
-        {"GraphCL": graph_classification.TABLE}
-        if graphs
-        else {
-            "GCA": node_classification.TABLE,
-            "GRACE": node_classification.GRACE,
-        }
-    )
+    level = level_of(dataset, data_dir=data_dir)
+    graphs = level == "graph"
+    every = (graph_classification.TABLE, node_classification.TABLE, node_classification.GRACE)
+    tables = {table.base: table for table in every if table.level == level}
     if method is not None:
-        _check_method(method, tables, "graph" if graphs else "node")
+        _check_method(method, tables, level)
     table = tables[method or next(iter(tables))]
     seeds = seeds or (5 if graphs else 3)
     request = Request(
@@ -86,7 +78,10 @@ def compare(
         data_dir=data_dir,
     )
     spec = table.spec(dataset, table.base, request.setting(table, dataset))
-    check(spec, data if graphs else as_node_graph(data))
+    data = spec.load(data_dir)
+    if data.y is None:
+        raise InputError(f"{dataset} has no labels: a comparison needs them to judge by")
+    check(spec, data)
     enough = 2 if graphs else 3
     if seeds < enough:
         typer.echo(
@@ -97,7 +92,7 @@ def compare(
     failures = compute_missing(
         request.cells(table), request.out, data_dir=data_dir, jobs=jobs or os.cpu_count() or 1
     )
-    show(compared(request, table, "comparison"), request, failures, as_json=as_json)
+    show(compared(request, table, "comparison"), request.out, failures, as_json=as_json)
 
 
 def _check_method(method: str, known: Iterable[str], level: str) -> None:

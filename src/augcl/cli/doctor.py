@@ -55,8 +55,12 @@ def doctor(
 
     Example: augcl doctor runs/mine
     """
-    if _is_run(what):
-        title, findings, more = _run(Path(what))
+    more: dict[str, Any] = {}
+    run = _finished_run(what)
+    if run is not None:
+        from augcl.experiments.doctor_run import look_at_run
+
+        title, findings = str(run), look_at_run(run)
     else:
         title, findings, more = _data(what, features, data_dir, try_it, show=not as_json)
     if as_json:
@@ -67,29 +71,25 @@ def doctor(
         Console().print(findings_lines(findings))
 
 
-def _is_run(what: str) -> bool:
-    """Whether a run is meant: names of data sets come first, as everywhere."""
+def _finished_run(what: str) -> Path | None:
+    """The folder, if a run is meant: names of data sets come first, as everywhere."""
     from augcl.data.catalogue import known_name
 
     folder = Path(what).expanduser()
-    if known_name(what) is not None or not folder.is_dir():
-        return False
-    if not (folder / "result.json").exists() and (folder / "seed-0").is_dir():
+    if known_name(what) is not None:
+        return None
+    if (folder / "result.json").exists():
+        return folder
+    if (folder / "seed-0").is_dir():
         raise InputError(f"{what} is a run that did not finish: go on with augcl train --resume")
-    return (folder / "result.json").exists()
-
-
-def _run(folder: Path) -> tuple[str, list[Finding], dict[str, Any]]:
-    from augcl.experiments.doctor_run import look_at_run
-
-    return str(folder), look_at_run(folder), {}
+    return None
 
 
 def _data(
     dataset: str, features: str, data_dir: str | None, try_it: bool, *, show: bool
 ) -> tuple[str, list[Finding], dict[str, Any]]:
-    from augcl.data import GraphSet, load
     from augcl.data.catalogue import known_name
+    from augcl.data.loading import level_of
     from augcl.experiments.cost import Plan, estimate
     from augcl.experiments.doctor_cost import look_at_price, price
     from augcl.experiments.doctor_data import look_at_data
@@ -97,7 +97,7 @@ def _data(
     from augcl.experiments.short_run import short_run
 
     try:
-        of_nodes = not isinstance(load(dataset, data_dir=data_dir, features=features), GraphSet)
+        of_nodes = level_of(dataset, data_dir=data_dir) == "node"
     except InputError as error:
         if known_name(dataset) is not None or Path(dataset).expanduser().exists():
             raise

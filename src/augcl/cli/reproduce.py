@@ -16,7 +16,6 @@ from augcl.errors import InputError, did_you_mean, one_of
 if TYPE_CHECKING:
     from augcl.experiments.fanout import Failure
     from augcl.report.findings import Findings
-    from augcl.report.request import Request
 
 
 def reproduce(
@@ -99,17 +98,17 @@ def reproduce(
             data_dir=data_dir,
         )
         failures = about.compute(request, jobs)
-        show(about.findings(request), request, failures, as_json=as_json)
+        show(about.findings(request), out, failures, as_json=as_json)
 
 
-def show(findings: Findings, request: Request, failures: list[Failure], *, as_json: bool) -> None:
+def show(findings: Findings, out: Path, failures: list[Failure], *, as_json: bool) -> None:
     """Write and print the findings, then what failed; the exit code tells of failures."""
     if failures and findings.empty:  # an earlier table is worth more than one without a line
         _tell(failures)
     findings = findings.explained()
-    paths = findings.write(request.out)
+    paths = findings.write(out)
     if as_json:
-        typer.echo(paths[2].read_text(encoding="utf-8"), nl=False)
+        typer.echo((out / f"{findings.name}.json").read_text(encoding="utf-8"), nl=False)
     else:
         console = Console()
         for grid in findings.grids:

@@ -128,23 +128,15 @@ def train(
     if resume and overwrite:
         raise InputError("--resume goes on with a run and --overwrite replaces it: give one")
 
-    from augcl.data import GraphSet, load
+    from augcl.data.loading import level_of
     from augcl.experiments.run import Spec, check
     from augcl.experiments.seeds import Place, clear_run, run_seeds
     from augcl.methods import METHODS
     from augcl.report.html import write_report
 
-    wanted = {
-        "reward": reward,
-        "temper": temper,
-        "tau_plus": tau_plus,
-        "beta": beta,
-        "mode": mode,
-    }
-    hardness_options = {name: value for name, value in wanted.items() if value is not None}
+    hardness_options = _given(reward=reward, temper=temper, tau_plus=tau_plus, beta=beta, mode=mode)
     if method is None:
-        many = isinstance(load(dataset, data_dir=data_dir, features=features), GraphSet)
-        method = "GraphCL" if many else "GCA"
+        method = "GraphCL" if level_of(dataset, data_dir=data_dir) == "graph" else "GCA"
     known = METHODS[one_of(method, METHODS, "method")]().get_params(deep=False)
     if hardness is None:
         hardness = "augcl" if "hardness" in known else "none"
@@ -152,15 +144,6 @@ def train(
     for option, asked in (("epochs", epochs is not None), ("recipe", recipe != "default")):
         if asked and option not in known:
             raise InputError(f"{method} has no option {option}: leave it out")
-    given = {
-        "batch_size": batch_size,
-        "preset": preset,
-        "centrality": centrality,
-        "weights": weights,
-        "candidates": candidates,
-        "lr": lr,
-        "tau": tau,
-    }
     spec = Spec(
         dataset=dataset,
         method=method,
@@ -169,7 +152,15 @@ def train(
         epochs=epochs,
         features=features,
         augmentation=augmentation,
-        options={name: value for name, value in given.items() if value is not None},
+        options=_given(
+            batch_size=batch_size,
+            preset=preset,
+            centrality=centrality,
+            weights=weights,
+            candidates=candidates,
+            lr=lr,
+            tau=tau,
+        ),
         hardness_options=hardness_options,
     )
     graphs = spec.level == "graph"
@@ -200,6 +191,10 @@ def train(
     else:
         Console().print(result_table(result))
         typer.echo(f"Embeddings, model and report.html are in {out}")
+
+
+def _given(**options: Any) -> dict[str, Any]:
+    return {name: value for name, value in options.items() if value is not None}
 
 
 def _check_hardness(name: str, options: dict[str, Any]) -> None:

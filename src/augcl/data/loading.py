@@ -64,11 +64,20 @@ def load(
     >>> load("digits-knn")
     Data(x=[1797, 64], edge_index=[2, 24678], y=[1797], name='digits-knn')
     """
-    known, path = _wanted(name_or_path, data_dir)
-    of_nodes = known in NODE_SETS if path is None else is_one_graph(path)
-    if of_nodes:
+    if level_of(name_or_path, data_dir=data_dir) == "node":
         return load_graph(name_or_path, data_dir=data_dir, features=features).to_data()
     return load_graphs(name_or_path, data_dir=data_dir, features=features, seed=seed)
+
+
+def level_of(name_or_path: PathLike, *, data_dir: PathLike | None = None) -> str:
+    """What is embedded, "graph" or "node", without reading all of the data.
+
+    >>> level_of("MUTAG"), level_of("digits-knn")
+    ('graph', 'node')
+    """
+    known, path = _wanted(name_or_path, data_dir)
+    of_nodes = known in NODE_SETS if path is None else is_one_graph(path)
+    return "node" if of_nodes else "graph"
 
 
 def load_graphs(

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from augcl.experiments.attacks import ATTACKS, AttackSpec, attack_table_cell
-from augcl.experiments.cells import FOLDER, digest, read_record
+from augcl.experiments.cells import FOLDER, clear_work, digest, work_folder
 from augcl.experiments.run import one_thread, versions
 from augcl.files import write_json
 from augcl.training.method import plain_settings
@@ -47,17 +46,10 @@ class AttackCell:
         label = f"depth-{self.spec.depth}+{self.spec.pretraining}-{decides}"
         return out / FOLDER / f"components-{self.spec.size}" / label / f"seed-{self.seed}.json"
 
-    def read(self, out: Path) -> dict[str, Any] | None:
-        """The finished record, if there is one."""
-        return read_record(self.path(out))
-
     def compute(self, out: Path, data_dir: str | None) -> None:
         """Train and attack on one thread; a stopped cell goes on where it was."""
         one_thread()
-        work = self.path(out).with_suffix("")
-        record = attack_table_cell(self.spec, self.seed, folder=work, progress=False)
-        write_json(self.path(out), {**record, "versions": versions()})
-        shutil.rmtree(work, ignore_errors=True)
-
-    def with_seed(self, seed: int) -> AttackCell:
-        return replace(self, seed=seed)
+        path = self.path(out)
+        record = attack_table_cell(self.spec, self.seed, folder=work_folder(path), progress=False)
+        write_json(path, {**record, "versions": versions()})
+        clear_work(path)

@@ -13,7 +13,7 @@ import numpy as np
 from augcl.attacks import RLS2V, Attack, GradArgmax, RandSampling
 from augcl.attacks.victim import predicted
 from augcl.data import GraphSet
-from augcl.data.component_sets import SIZES, component_sets
+from augcl.data.component_sets import component_sets
 from augcl.errors import one_of
 from augcl.evaluation.statistics import wilson_interval
 from augcl.methods import Structure2VecClassifier
@@ -26,7 +26,11 @@ PRETRAININGS: dict[str, dict[str, Any]] = {
 }
 """By the columns of the paper's table: settings of the victim."""
 
-ATTACKS = ("RandSampling", "GradArgmax", "RLS2V")
+ATTACKS: dict[str, type[Attack]] = {
+    "RandSampling": RandSampling,
+    "GradArgmax": GradArgmax,
+    "RLS2V": RLS2V,
+}
 
 
 @dataclass(frozen=True)
@@ -83,16 +87,15 @@ class AttackSpec:
 
     def attack(self, name: str, seed: int, *, progress: bool = True) -> Attack:
         """The attack of that name."""
-        shared: dict[str, Any] = {
-            "budget": self.budget,
-            "changes": self.changes,
-            "recipe": self.recipe,
-            "random_state": seed,
-        }
-        one_of(name, ATTACKS, "attack")
-        if name == "RLS2V":
-            return RLS2V(updates=self.updates, progress=progress, **shared)
-        return (RandSampling if name == "RandSampling" else GradArgmax)(**shared)
+        kind = ATTACKS[one_of(name, ATTACKS, "attack")]
+        own: dict[str, Any] = {"updates": self.updates, "progress": progress}
+        return kind(
+            budget=self.budget,
+            changes=self.changes,
+            recipe=self.recipe,
+            random_state=seed,
+            **(own if kind is RLS2V else {}),
+        )
 
 
 def attack_table_cell(
@@ -128,7 +131,6 @@ def attack_table_cell(
     >>> cell["clean"]["graphs"], sorted(cell["attacks"])
     (15, ['RandSampling'])
     """
-    one_of(spec.size, SIZES, "size of components")
     train, test = component_sets(spec.size, per_class=spec.per_class, seed=spec.data_seed)
     place = None if folder is None else Path(folder)
     clock = _Clock()

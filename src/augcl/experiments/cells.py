@@ -47,10 +47,6 @@ class Cell:
         dataset = re.sub(r"[^\w.-]+", "_", name)
         return out / FOLDER / dataset / label / f"seed-{self.seed}.json"
 
-    def read(self, out: Path) -> dict[str, Any] | None:
-        """The finished record, if there is one."""
-        return read_record(self.path(out))
-
     def compute(self, out: Path, data_dir: str | None) -> None:
         """Train and judge on one thread.
 
@@ -76,13 +72,12 @@ def work_folder(path: Path) -> Path:
 def clear_work(path: Path) -> None:
     """Remove the work folder of a finished cell, unless a file of somebody else is in it."""
     work = work_folder(path)
-    if not work.is_dir():
-        return
-    remove_temporary(work)
-    for name in ("checkpoint.safetensors", "metrics.jsonl"):
-        (work / name).unlink(missing_ok=True)
-    with suppress(OSError):  # another process was faster, or somebody else's file is in it
-        work.rmdir()
+    for folder in (*work.glob("*/"), work):
+        remove_temporary(folder)
+        for name in ("checkpoint.safetensors", "metrics.jsonl"):
+            (folder / name).unlink(missing_ok=True)
+        with suppress(OSError):  # not there, or somebody else's file is in it
+            folder.rmdir()
 
 
 def digest(decides: Any) -> str:
@@ -91,14 +86,14 @@ def digest(decides: Any) -> str:
     return hashlib.blake2b(text.encode(), digest_size=6).hexdigest()
 
 
-def read_record(path: Path) -> dict[str, Any] | None:
-    """What a file of results holds, if it is there."""
+def read_record(path: Path, cure: str = "run this again") -> dict[str, Any] | None:
+    """What a file of results holds, if it is there; `cure` is what to do if it is damaged."""
     if not path.exists():
         return None
     try:
         record: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     except ValueError as error:
-        raise InputError(f"{path} is damaged ({error}): delete it and run this again") from None
+        raise InputError(f"{path} is damaged ({error}): delete it and {cure}") from None
     return record
 
 

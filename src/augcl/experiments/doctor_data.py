@@ -10,11 +10,10 @@ from augcl.data.edges import Cleaned
 from augcl.data.features import degrees
 from augcl.data.statistics import statistics
 from augcl.evaluation.svm import smallest_class
-from augcl.experiments.doctor_features import look_at_features
+from augcl.experiments.doctor_features import MANY, look_at_features
 from augcl.experiments.finding import Finding, Level, counted, part_of
 
 FOLDS = 10
-MANY = 0.1  # the share of nodes from which on a defect decides what is learned
 ALTERED_FROM = 10  # nodes; floor(10 %) of fewer is 0
 FEWEST_NODES = 10  # of all classes; 10 % of fewer are none
 NODES_TO_TRAIN_ON = 10  # of a class; 10 % of fewer are often none
@@ -27,16 +26,12 @@ def look_at_data(data: GraphSet | NodeGraph) -> list[Finding]:
     >>> [finding.about for finding in look_at_data(path) if finding.level == "warning"]
     ['features']
     """
-    findings = look_at_edges(data.cleaned) if data.cleaned is not None else []
-    findings += look_at_isolated(data)
     if isinstance(data, GraphSet):
-        findings += look_at_sizes(data)
+        own, classes = look_at_sizes(data), look_at_graph_classes(data.y)
     else:
-        findings += look_at_components(data)
-    findings += look_at_features(data)
-    if isinstance(data, GraphSet):
-        return findings + look_at_graph_classes(data.y)
-    return findings + look_at_node_classes(data.y)
+        own, classes = look_at_components(data), look_at_node_classes(data.y)
+    edges = look_at_edges(data.cleaned) if data.cleaned is not None else []
+    return [*edges, *look_at_isolated(data), *own, *look_at_features(data), *classes]
 
 
 def look_at_edges(cleaned: Cleaned) -> list[Finding]:

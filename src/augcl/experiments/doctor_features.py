@@ -10,7 +10,7 @@ from torch import Tensor
 from augcl.data import GraphSet, NodeGraph
 from augcl.experiments.finding import Finding, Level, counted, part_of
 
-MANY = 0.1  # the share of nodes without features from which on it decides what is learned
+MANY = 0.1  # the share of nodes from which on a defect decides what is learned
 SHOWN = 3  # names of columns
 
 
@@ -70,7 +70,9 @@ def filled_rows(x: Tensor) -> Tensor:
     if x.layout != torch.sparse_csr:
         return (x != 0).any(1)
     row = torch.repeat_interleave(x.crow_indices().diff().long())
-    return torch.zeros(len(x), dtype=torch.long).index_add_(0, row, (x.values() != 0).long()) > 0
+    filled = torch.zeros(len(x), dtype=torch.bool)
+    filled[row[x.values() != 0]] = True
+    return filled
 
 
 def _unused(graphs: GraphSet) -> list[Finding]:

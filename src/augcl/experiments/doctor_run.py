@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,7 @@ import torch
 from augcl.experiments.embedding_file import read_embeddings
 from augcl.experiments.finding import Finding
 from augcl.experiments.loss_curve import look_at_loss
-from augcl.experiments.seeds import read_result
+from augcl.experiments.seeds import read_metrics, read_result
 from augcl.training.alike import all_alike
 
 Weights = list[dict[str, Any] | None]
@@ -26,11 +25,10 @@ FAR_OUT = 0.03  # of accuracy; nearer is no outlier, however alike the other see
 def look_at_run(folder: Path) -> list[Finding]:
     """Findings of the folder that `augcl train` wrote."""
     result = read_result(folder)
-    lines = (folder / "metrics.jsonl").read_text(encoding="utf-8").splitlines()
     stored = read_embeddings(folder / "embeddings.npz")
     return [
         *look_at_weights(result["hardness"], result["weights"]),
-        *look_at_loss([json.loads(line) for line in lines]),
+        *look_at_loss(read_metrics(folder)),
         *look_at_accuracy(result["seeds"], result["accuracy"], stored.y),
         *look_at_embeddings(stored.Z),
     ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,8 +22,6 @@ from augcl.evaluation.inputs import Task
 from augcl.files import atomic_path
 
 ENDINGS = (".npz", ".csv", ".parquet")
-
-
 PARTS = ("train", "val", "test")
 
 
@@ -33,7 +31,6 @@ class Embeddings:
 
     `level` is "graph", "node" or "any" if the file does not tell; `kernel` says that `Z` has the
     similarities to the training graphs instead; `classes` are the names of the classes 0, 1, …
-    ``Z, y = embeddings`` works.
     """
 
     Z: NDArray[np.float32]
@@ -42,9 +39,6 @@ class Embeddings:
     splits: Splits | None = None
     kernel: bool = False
     classes: list[str] | None = None
-
-    def __iter__(self) -> Iterator[NDArray[Any] | None]:
-        return iter((self.Z, self.y))
 
     @property
     def task(self) -> Task:
@@ -91,29 +85,41 @@ def read_embeddings(path: Path) -> Embeddings:
         raise InputError(f"{path} does not exist")
     try:
         if ending == ".npz":
-            if not is_zipfile(path):
-                raise InputError(f"{path} is no .npz file, or not all of one")
-            with np.load(path, allow_pickle=False) as arrays:
-                if "Z" not in arrays:
-                    raise InputError(f"{path} has no array Z with the embeddings")
-                return _checked(path, arrays)
-        reader = pyarrow.csv.read_csv if ending == ".csv" else pyarrow.parquet.read_table
-        table = reader(path)
+            return _read_npz(path)
+        return _checked(path, _read_table(path))
+    except InputError:
+        raise
     except (BadZipFile, EOFError, ValueError, pa.ArrowInvalid) as error:
-        if isinstance(error, InputError):
-            raise
         raise InputError(f"{path} cannot be read: {error}") from error
-    kernel = "k0" in table.column_names and "z0" not in table.column_names
+
+
+def _read_npz(path: Path) -> Embeddings:
+    if not is_zipfile(path):
+        raise InputError(f"{path} is no .npz file, or not all of one")
+    with np.load(path, allow_pickle=False) as arrays:  # reads those that are asked for
+        if "Z" not in arrays:
+            raise InputError(f"{path} has no array Z with the embeddings")
+        return _checked(path, arrays)
+
+
+def _read_table(path: Path) -> dict[str, Any]:
+    """The arrays that an .npz would hold."""
+    reader = pyarrow.csv.read_csv if path.suffix == ".csv" else pyarrow.parquet.read_table
+    table = reader(path)
+    names = table.column_names
+    kernel = "k0" in names and "z0" not in names
     letter = "k" if kernel else "z"
-    columns = [name for name in table.column_names if name[:1] == letter and name[1:].isdigit()]
+    columns = [name for name in names if name[:1] == letter and name[1:].isdigit()]
     if not columns:
         raise InputError(f"{path} has no columns z0, z1, … with the embeddings")
     Z = np.column_stack([table[name].to_numpy() for name in columns])
-    y = table["label"].to_numpy() if "label" in table.column_names else None
-    found: dict[str, Any] = {} if y is None else {"y": y}
-    level = next((name for name in ("graph", "node") if name in table.column_names), None)
-    found |= {} if level is None else {"level": np.str_(level)}
-    return _checked(path, {"Z": Z, "kernel": np.array(kernel), **found})
+    found = {"Z": Z, "kernel": np.bool_(kernel)}
+    if "label" in names:
+        found["y"] = table["label"].to_numpy()
+    for level in ("node", "graph"):
+        if level in names:
+            found["level"] = np.str_(level)
+    return found
 
 
 def _checked(path: Path, arrays: Mapping[str, NDArray[Any]]) -> Embeddings:

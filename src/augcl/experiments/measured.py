@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from augcl.evaluation.statistics import PairedDifference, paired_difference
-from augcl.experiments.cells import Cell, records
 
 Folds = Mapping[int, tuple[float, ...]]
 
@@ -67,18 +66,14 @@ class Measured:
         return f"{100 * self.mean:.2f}{spread}"
 
 
-def measured(cell: Cell, out: Path, seeds: Iterable[int] | None = None) -> Measured | None:
-    """What the finished cells of all, or of some, seeds hold; None if there is none."""
-    wanted = None if seeds is None else set(seeds)
-    found = {
-        seed: record["accuracy"]
-        for seed, record in records(cell.path(out)).items()
-        if record["accuracy"] is not None and (wanted is None or seed in wanted)
-    }
+def measured(records: Mapping[int, dict[str, Any]], level: str) -> Measured | None:
+    """What the records of finished cells hold, by seed; None if none was judged."""
+    judged = {seed: record["accuracy"] for seed, record in records.items()}
+    found = {seed: accuracy for seed, accuracy in judged.items() if accuracy is not None}
     if not found:
         return None
     return Measured(
         {seed: tuple(accuracy["folds"]) for seed, accuracy in found.items()},
         {seed: tuple(accuracy.get("inner", ())) for seed, accuracy in found.items()},
-        cell.spec.level,
+        level,
     )

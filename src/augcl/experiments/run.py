@@ -88,13 +88,10 @@ class Spec:
         """With the options, and those of the general settings that the method has."""
         kind = METHODS[one_of(self.method, METHODS, "method")]
         known = kind().get_params(deep=False)
-        for name in self.options:
+        for name in [*self.options, *(["augmentation"] if self.augmentation else [])]:
             if name not in known:
-                raise InputError(
-                    f"{self.method} has no option {name.replace('_', '-')}: leave it out"
-                )
-        if self.augmentation is not None and "augmentation" not in known:
-            raise InputError(f"{self.method} has no option augmentation: leave it out")
+                option = name.replace("_", "-")
+                raise InputError(f"{self.method} has no option {option}: leave it out")
         if self.hardness != "none" and "hardness" not in known:
             raise InputError(f"{self.method} has no negatives to weigh: use hardness none")
         general = {

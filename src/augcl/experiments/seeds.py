@@ -16,6 +16,7 @@ import numpy as np
 from joblib import Parallel, delayed
 
 from augcl.errors import InputError
+from augcl.experiments.cells import read_record
 from augcl.experiments.embedding_file import write_embeddings
 from augcl.experiments.run import Spec, one_thread, run, share_threads, versions
 from augcl.files import write_json, write_text
@@ -25,6 +26,8 @@ from augcl.training.progress import print_warning, progress_bar
 
 RESULT = "result.json"
 RECORD = "record.json"
+METRICS = "metrics.jsonl"
+CURE = "resume the run"
 KEPT = ("model", "embeddings.npz")
 """What the first seed leaves for the whole run."""
 
@@ -65,11 +68,11 @@ def run_seeds(spec: Spec, seeds: int, place: Place) -> dict[str, Any]:
     finished |= zip(missing, new, strict=True)
     result = summarise(spec, [record for record in finished.values() if record is not None])
     lines = [
-        json.dumps({"seed": seed, **json.loads(line)})
+        json.dumps({"seed": seed, **metrics}) + "\n"
         for seed in range(seeds)
-        for line in (place.seed_folder(seed) / "metrics.jsonl").read_text().splitlines()
+        for metrics in read_metrics(place.seed_folder(seed))
     ]
-    write_text(place.out / "metrics.jsonl", "".join(line + "\n" for line in lines))
+    write_text(place.out / METRICS, "".join(lines))
     for name in KEPT:
         _move(place.seed_folder(0) / name, place.out / name)
     write_json(place.out / RESULT, result)
@@ -78,9 +81,16 @@ def run_seeds(spec: Spec, seeds: int, place: Place) -> dict[str, Any]:
 
 def read_result(out: Path) -> dict[str, Any]:
     """The result.json of a finished run."""
-    if not (out / RESULT).exists():
+    result = read_record(out / RESULT, CURE)
+    if result is None:
         raise InputError(f"{out} holds no finished run: {RESULT} is missing")
-    return _read_json(out / RESULT)
+    return result
+
+
+def read_metrics(folder: Path) -> list[dict[str, Any]]:
+    """The lines of the metrics.jsonl of a run or of one seed."""
+    lines = (folder / METRICS).read_text(encoding="utf-8").splitlines()
+    return [json.loads(line) for line in lines]
 
 
 def accuracy_text(accuracy: dict[str, Any]) -> str:
@@ -100,7 +110,7 @@ def clear_run(out: Path) -> None:
     if not seeds:
         raise InputError(f"{out} holds files that are not a run's: choose another --out")
     models = [out / "model"] if (out / "model").exists() else []  # an unfinished run has none
-    for name in (RESULT, "metrics.jsonl", "embeddings.npz", "report.html"):
+    for name in (RESULT, METRICS, "embeddings.npz", "report.html"):
         (out / name).unlink(missing_ok=True)
     for path in (*models, *seeds):  # seeds last: by them we know a run
         shutil.rmtree(path)
@@ -108,7 +118,7 @@ def clear_run(out: Path) -> None:
 
 def _is_seed_folder(path: Path) -> bool:
     """Whether we made it: called seed-3, and nothing in it that we would not write."""
-    ours = {"metrics.jsonl", "checkpoint.safetensors", RECORD, "model", "embeddings.npz"}
+    ours = {METRICS, "checkpoint.safetensors", RECORD, "model", "embeddings.npz"}
     return path.name.removeprefix("seed-").isdigit() and all(
         file.name in ours or file.suffix == ".tmp" for file in path.iterdir()
     )
@@ -183,9 +193,9 @@ def _one_seed(spec: Spec, seed: int, place: Place, shared: bool) -> dict[str, An
 def _finished(spec: Spec, seed: int, place: Place, data: str) -> dict[str, Any] | None:
     """The record of a seed that is done, if the run is resumed with the same settings."""
     done = place.seed_folder(seed) / RECORD
-    if not done.exists():
+    record = read_record(done, CURE)
+    if record is None:
         return None
-    record = _read_json(done)
     try:
         before, same_data = asdict(Spec(**record["spec"])), record["data"] == data
         judged = record["accuracy"] is not None or not record["labelled"]
@@ -208,15 +218,7 @@ def _has_its_files(seed: int, place: Place) -> bool:
     here = place.seed_folder(seed)
     kept = KEPT if seed == 0 else ()
     moved = all((here / name).exists() or (place.out / name).exists() for name in kept)
-    return moved and (here / "metrics.jsonl").exists()
-
-
-def _read_json(path: Path) -> dict[str, Any]:
-    try:
-        found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise InputError(f"{path} is damaged ({error}): delete it and resume the run") from None
-    return found
+    return moved and (here / METRICS).exists()
 
 
 def _move(source: Path, target: Path) -> None:
@@ -232,7 +234,7 @@ def _move(source: Path, target: Path) -> None:
 def _watching(spec: Spec, seeds: int, place: Place) -> Iterator[None]:
     """A bar over the epochs of all workers, read from the metrics that they write."""
     stop = threading.Event()
-    files = [place.seed_folder(seed) / "metrics.jsonl" for seed in range(seeds)]
+    files = [place.seed_folder(seed) / METRICS for seed in range(seeds)]
 
     def epochs_done() -> int:
         return sum(f.read_bytes().count(b"\n") for f in files if f.exists())

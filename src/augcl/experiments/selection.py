@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import product
@@ -36,16 +35,15 @@ def variants(spec: Spec) -> list[Spec]:
     return [replace(spec, hardness_options={**options, **s}) for s in GRIDS.get(spec.hardness, [])]
 
 
-def select(found: Sequence[Measured]) -> tuple[Measured, Counter[int]]:
-    """One `Measured` from those of several settings, and how often each was chosen.
+def select(found: Sequence[Measured]) -> Measured:
+    """One `Measured` from those of several settings.
 
     Examples
     --------
     >>> mild = Measured({0: (0.8, 0.9)}, {0: (0.85, 0.7)}, "graph")
     >>> strong = Measured({0: (0.7, 1.0)}, {0: (0.8, 0.75)}, "graph")
-    >>> chosen, counts = select([mild, strong])
-    >>> chosen.folds, dict(counts)
-    ({0: (0.8, 1.0)}, {0: 1, 1: 1})
+    >>> select([mild, strong]).folds
+    {0: (0.8, 1.0)}
     """
     seeds = sorted(set.intersection(*(set(m.folds) for m in found)))
     if not all(m.inner[seed] for m in found for seed in seeds):
@@ -53,12 +51,10 @@ def select(found: Sequence[Measured]) -> tuple[Measured, Counter[int]]:
             "these results hold no inner accuracies to select by: they are older than the "
             "selection; delete them and compute them again"
         )
-    counts: Counter[int] = Counter()
     folds, inner = {}, {}
     for seed in seeds:
         inside = np.array([m.inner[seed] for m in found])
         best = inside.argmax(0)  # the first of equal ones
-        counts.update(best.tolist())
         folds[seed] = tuple(found[i].folds[seed][fold] for fold, i in enumerate(best))
         inner[seed] = tuple(inside.max(0).tolist())
-    return Measured(folds, inner, found[0].level), counts
+    return Measured(folds, inner, found[0].level)

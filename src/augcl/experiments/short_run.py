@@ -28,11 +28,10 @@ TRIED_RUNS = 2  # of the protocol that judges nodes
 
 @dataclass(frozen=True)
 class ShortRun:
-    """What was tried, how long that took, and the cost that follows for all of the data."""
+    """How much was tried, of how much, and the cost that follows for all of the data."""
 
     tried: int
     of: int
-    seconds: float
     cost: Cost
 
 
@@ -47,13 +46,12 @@ def short_run(spec: Spec, data: GraphSet | NodeGraph, *, progress: bool = True) 
         warnings.catch_warnings(),
     ):
         warnings.simplefilter("ignore")  # what four epochs do not learn is no news
-        started, before = time.perf_counter(), start_watching_memory()
+        before = start_watching_memory()
         model = brief.estimator(some, 0, progress=False).fit(some)
         report(1, "trained")
         judged = _seconds_of_judging(model.transform(some), some)
         report(2, "judged")
         memory = max(0.0, peak_memory() - before)
-        seconds = time.perf_counter() - started
     epochs = [metrics["seconds"] for metrics in model.history_]
     measured = Cost(
         plain_epoch=epochs[WARMUP - 1],
@@ -63,7 +61,7 @@ def short_run(spec: Spec, data: GraphSet | NodeGraph, *, progress: bool = True) 
         memory=memory,
     )
     cost = scaled(measured, estimate(some, plan), estimate(data, plan))
-    return ShortRun(_count(some), _count(data), seconds, cost)
+    return ShortRun(_count(some), _count(data), cost)
 
 
 def scaled(measured: Cost, expected: Cost, expected_of_all: Cost) -> Cost:
@@ -132,7 +130,7 @@ def start_watching_memory() -> float:
 
 def peak_memory() -> float:
     """The most bytes that this process had in use; 0 where nobody tells."""
-    with contextlib.suppress(OSError, StopIteration):
+    with contextlib.suppress(OSError, StopIteration):  # ru_maxrss also counts who started this one
         lines = Path("/proc/self/status").read_text().splitlines()
         return next(1024.0 * int(line.split()[1]) for line in lines if line.startswith("VmHWM"))
     try:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
@@ -20,7 +19,6 @@ from augcl.training.estimator import Estimator
 from augcl.training.progress import progress_bar
 
 FOLDER = "time"
-T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -74,19 +72,17 @@ def _train(spec: Spec, data: Any, seed: int, rest: Rest) -> float:
     """Seconds of a training that rests after each epoch, if it has epochs."""
     model = spec.estimator(data, seed, progress=False)
     if isinstance(model, Estimator):
-        model._after_epoch = _then(rest, model._after_epoch)  # type: ignore[method-assign]
+        after_epoch = model._after_epoch
+
+        def and_rest() -> dict[str, Any]:
+            found = after_epoch()
+            rest()
+            return found
+
+        model._after_epoch = and_rest  # type: ignore[method-assign]
     started = time.thread_time()
     model.fit(data)
     return time.thread_time() - started
-
-
-def _then(rest: Rest, read: Callable[[], T]) -> Callable[[], T]:
-    def read_and_rest() -> T:
-        found = read()
-        rest()
-        return found
-
-    return read_and_rest
 
 
 def ratio(seconds: dict[str, list[float]], row: str, base: str) -> float:

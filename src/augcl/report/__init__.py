@@ -1,1 +1,1 @@
-"""What people look at: HTML pages and tables in Markdown."""
+"""What people look at: pages, tables and figures."""

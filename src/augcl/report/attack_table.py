@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
 from itertools import product
 from typing import Any
@@ -10,16 +10,19 @@ from typing import Any
 from augcl.evaluation.statistics import wilson_interval
 from augcl.experiments.attack_cells import DEPTHS, VICTIMS, AttackCell
 from augcl.experiments.attacks import AttackSpec
-from augcl.experiments.cells import records
 from augcl.experiments.published import attack_accuracy
 from augcl.report.findings import Findings
 from augcl.report.grid import Grid
 from augcl.report.request import Request
 
-ROWS = {"clean": "Unattack", "RandSampling": "RandSampling"}
-ROWS |= {"GradArgmax": "GradArgmax", "RLS2V": "RL-S2V"}
+ROWS = {
+    "clean": "Unattack",
+    "RandSampling": "RandSampling",
+    "GradArgmax": "GradArgmax",
+    "RLS2V": "RL-S2V",
+}
 """Our names of the rows, and the paper's."""
-SHOWN = {**{row: row for row in ROWS}, "RLS2V": "RL-S2V"}
+SHOWN = {**ROWS, "clean": "clean"}
 """What a reader sees of them."""
 
 LAPTOP = {"epochs": 100, "updates": 3000}
@@ -88,22 +91,20 @@ def _schedule(request: Request) -> dict[str, Any]:
 
 
 def _spec(request: Request, depth: int, victim: str) -> AttackSpec:
-    return replace(AttackSpec(**_schedule(request)), depth=depth, pretraining=VICTIMS[victim])
+    return AttackSpec(depth=depth, pretraining=VICTIMS[victim], **_schedule(request))
 
 
 def _found(request: Request, depth: int) -> dict[str, dict[str, Share]]:
     """Of each victim that was measured, by row."""
     found = {}
     for victim in request.rows:
-        cell = AttackCell(_spec(request, depth, victim), 0)
-        every = records(cell.path(request.out))
-        wanted = [r for seed, r in every.items() if seed < (request.seeds or math.inf)]
-        if wanted:
-            found[victim] = {row: _share(row, wanted) for row in ROWS}
+        every = request.records(AttackCell(_spec(request, depth, victim), 0)).values()
+        if every:
+            found[victim] = {row: _share(row, every) for row in ROWS}
     return found
 
 
-def _share(row: str, found: list[dict[str, Any]]) -> Share:
+def _share(row: str, found: Iterable[dict[str, Any]]) -> Share:
     every = [r["clean"] if row == "clean" else r["attacks"][row] for r in found]
     right = sum(one["right"] for one in every) / len(every)
     return Share(right, every[0]["graphs"], len(every))

@@ -51,15 +51,14 @@ def _of_dataset(dataset: str, rows: Mapping[str, Measured], table: Table) -> Gri
     lines = []
     for row, found in rows.items():
         paper = table.published(row, dataset)
-        base = None if row == table.base or table.base not in rows else rows[table.base]
-        difference = None if base is None else found.minus(base)
+        base = None if row == table.base else rows.get(table.base)
         fewer = f" ({len(found.runs)})" if len(found.runs) < seeds else ""
         lines.append(
             (
                 row,
                 f"{found}{fewer}",
                 *(_beside(found, paper) if paper_has_it else ()),
-                *_against(found, base, difference),
+                *_against(found, base),
             )
         )
     beside = ("published", "gap") if paper_has_it else ()
@@ -88,9 +87,10 @@ def _beside(found: Measured, paper: tuple[float, float] | None) -> tuple[str, st
     return f"{paper[0]:.2f} ± {paper[1]:.2f}", f"{100 * found.mean - paper[0]:+.2f}"
 
 
-def _against(found: Measured, base: Measured | None, difference: Any) -> tuple[str, str]:
+def _against(found: Measured, base: Measured | None) -> tuple[str, str]:
     if base is None:
         return "", ""
+    difference = found.minus(base)
     if difference is None:
         gap = found.gap(base)
         return "" if gap is None else f"{100 * gap:+.2f}", ""

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from augcl.experiments.cells import records
 from augcl.experiments.table import Table
 from augcl.report.figures import Line, line_panels
 from augcl.report.findings import Findings
@@ -25,12 +22,8 @@ def convergence(request: Request, table: Table) -> Findings:
     for dataset in request.datasets:
         curves[dataset] = {}
         for row in request.rows:
-            cell = request.cell(table, dataset, row)
-            losses = [
-                record["losses"]
-                for seed, record in records(cell.path(request.out)).items()
-                if record.get("losses") and (request.seeds is None or seed < request.seeds)
-            ]
+            found = request.records(request.cell(table, dataset, row)).values()
+            losses = [record["losses"] for record in found if record.get("losses")]
             if losses:
                 curves[dataset][row] = np.mean(losses, axis=0).tolist()
     panels = {
@@ -38,11 +31,10 @@ def convergence(request: Request, table: Table) -> Findings:
         for dataset, rows in curves.items()
         if rows
     }
-    data: dict[str, Any] = {"losses": curves}
     figures = {}
     if panels:
         figures["convergence"] = line_panels(panels, xlabel="epoch", ylabel="loss")
-    return Findings("convergence", [_grid(curves)], data, figures)
+    return Findings("convergence", [_grid(curves)], {"losses": curves}, figures)
 
 
 def _grid(curves: dict[str, dict[str, list[float]]]) -> Grid:

@@ -1,9 +1,8 @@
-"""One table of strings, to read in Markdown, LaTeX, the terminal or JSON."""
+"""One table of strings, to read in Markdown, LaTeX or the terminal."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
@@ -84,16 +83,3 @@ class Grid:
         for row in self.rows:
             table.add_row(*map(Text, row))
         return table
-
-    def plain(self) -> dict[str, Any]:
-        """The table as JSON has it.
-
-        >>> Grid("t", ("a",), (("1",),)).plain()
-        {'title': 't', 'header': ['a'], 'rows': [['1']], 'notes': []}
-        """
-        return {
-            "title": self.title,
-            "header": list(self.header),
-            "rows": [list(row) for row in self.rows],
-            "notes": list(self.notes),
-        }

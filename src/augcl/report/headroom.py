@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from augcl.errors import InputError
 from augcl.experiments.cells import Cell
 from augcl.experiments.headroom import settings_for, table_for
 from augcl.experiments.measured import Measured
+from augcl.experiments.table import Setting
 from augcl.report.figures import Dots, dot_map
 from augcl.report.findings import Findings
 from augcl.report.grid import Grid
@@ -22,14 +22,11 @@ WORTHWHILE = 0.01
 
 def headroom_cells(request: Request) -> list[Cell]:
     """Base, oracle and the rows asked for, in every setting of every data set."""
-    for option in ("epochs", "candidates", "select"):
-        if getattr(request, option):
-            raise InputError(f"--{option} does not fit headroom, whose settings say it")
     return [
-        table_for(dataset).cell(dataset, _row(dataset, row), setting, seed=seed)
+        cell.with_seed(seed)
         for dataset in request.datasets
         for setting in settings_for(dataset).values()
-        for row in (BASE, "oracle", *request.rows)
+        for cell in _cells(request, dataset, setting).values()
         for seed in range(request.seeds or 1)
     ]
 
@@ -39,8 +36,8 @@ def headroom_map(request: Request) -> Findings:
     dots, lines = [], []
     data: dict[str, dict[str, Any]] = {}
     for dataset in request.datasets:
-        for name in settings_for(dataset):
-            rows = _measured(request, dataset, name)
+        for name, setting in settings_for(dataset).items():
+            rows = _measured(request, dataset, setting)
             if BASE not in rows or "oracle" not in rows:
                 continue
             gains = {row: _gain(rows[row], rows[BASE]) for row in rows if row != BASE}
@@ -49,8 +46,8 @@ def headroom_map(request: Request) -> Findings:
             points = {f"{row} − base": _ends(gain) for row, gain in gains.items() if gain}
             if points:
                 dots.append(Dots(name, dataset, points))
-            data.setdefault(dataset, {})[name] = {"base": rows[BASE].runs, **gains}
-    header = ("", "base", "oracle − base", *(f"{row} − base" for row in request.rows))
+            data.setdefault(dataset, {})[name] = {BASE: rows[BASE].runs, **gains}
+    header = ("", BASE, *(f"{row} − base" for row in ("oracle", *request.rows)))
     note = (
         "Differences in points with their 95 % interval: of graphs by the corrected resampled "
         "t-test over folds, of nodes by a paired t-test over trainings (of one training none)."
@@ -61,19 +58,17 @@ def headroom_map(request: Request) -> Findings:
     return Findings("headroom", grids, {"datasets": data}, figures, _sentences(data))
 
 
-def _row(dataset: str, row: str) -> str:
-    return table_for(dataset).base if row == BASE else row
-
-
-def _measured(request: Request, dataset: str, setting: str) -> dict[str, Measured]:
+def _cells(request: Request, dataset: str, setting: Setting) -> dict[str, Cell]:
+    """Of each row the first."""
     table = table_for(dataset)
-    found = {}
-    for row in (BASE, "oracle", *request.rows):
-        cell = table.cell(dataset, _row(dataset, row), settings_for(dataset)[setting])
-        one = request.read(cell)
-        if one is not None:
-            found[row] = one
-    return found
+    rows = {BASE: table.base, **{row: row for row in ("oracle", *request.rows)}}
+    return {row: table.cell(dataset, name, setting) for row, name in rows.items()}
+
+
+def _measured(request: Request, dataset: str, setting: Setting) -> dict[str, Measured]:
+    cells = _cells(request, dataset, setting)
+    found = {row: request.read(cell) for row, cell in cells.items()}
+    return {row: one for row, one in found.items() if one is not None}
 
 
 Gain = dict[str, float]
@@ -101,35 +96,31 @@ def _text(gain: Gain | None) -> str:
 
 
 def _sentences(data: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    return [text for dataset, settings in data.items() for text in _of_dataset(dataset, settings)]
+
+
+def _of_dataset(dataset: str, settings: Mapping[str, Any]) -> list[str]:
     """Where the oracle surely gains a point, and how much of that the methods realise."""
+    oracle = {name: found["oracle"] for name, found in settings.items() if found["oracle"]}
+    if not oracle:
+        return []
+    if not any("low" in gain for gain in oracle.values()):
+        return [
+            f"{dataset}: one training of each says nothing about noise; the oracle's "
+            f"differences are {_means(oracle)}."
+        ]
+    sure = [name for name, gain in oracle.items() if gain.get("low", 0) > 0]
+    large = [name for name in sure if oracle[name]["mean"] >= WORTHWHILE]
     sentences = []
-    for dataset, settings in data.items():
-        oracle = {name: found["oracle"] for name, found in settings.items() if found["oracle"]}
-        if not oracle:
-            continue
-        if not any("low" in gain for gain in oracle.values()):
-            room = [f"{name} {100 * gain['mean']:+.2f}" for name, gain in oracle.items()]
-            sentences.append(
-                f"{dataset}: one training of each says nothing about noise; the oracle's "
-                f"differences are {', '.join(room)}."
-            )
-            continue
-        sure = [name for name, gain in oracle.items() if gain.get("low", 0) > 0]
-        large = [name for name in sure if oracle[name]["mean"] >= WORTHWHILE]
-        if not large:
-            sentences.append(
-                f"{dataset}: in none of {len(settings)} settings does the oracle gain a point "
-                "beyond noise."
-            )
-            continue
-        for name in large:
-            gains = settings[name]
-            room = 100 * gains["oracle"]["mean"]
-            parts = [
-                f"{row} {100 * gain['mean']:+.2f}"
-                for row, gain in gains.items()
-                if row not in ("base", "oracle") and gain is not None
-            ]
-            tried = f"; realised: {', '.join(parts)}" if parts else ""
-            sentences.append(f"{dataset}, {name}: headroom {room:+.2f} points{tried}.")
-    return sentences
+    for name in large:
+        tried = {row: gain for row, gain in settings[name].items() if row not in (BASE, "oracle")}
+        realised = _means({row: gain for row, gain in tried.items() if gain is not None})
+        more = f"; realised: {realised}" if realised else ""
+        room = 100 * oracle[name]["mean"]
+        sentences.append(f"{dataset}, {name}: headroom {room:+.2f} points{more}.")
+    none = f"in none of {len(settings)} settings does the oracle gain a point beyond noise"
+    return sentences or [f"{dataset}: {none}."]
+
+
+def _means(gains: Mapping[str, Gain]) -> str:
+    return ", ".join(f"{name} {100 * gain['mean']:+.2f}" for name, gain in gains.items())

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +12,11 @@ import numpy as np
 import plotly.graph_objects as go
 from jinja2 import Environment
 from numpy.typing import NDArray
+from plotly.offline import get_plotlyjs
 from scipy.linalg import eigh
 
-from augcl.experiments.embedding_file import read_embeddings
-from augcl.experiments.seeds import accuracy_text, has_spread, read_result
+from augcl.experiments.embedding_file import Embeddings, read_embeddings
+from augcl.experiments.seeds import accuracy_text, has_spread, read_metrics, read_result
 from augcl.files import packaged_text, write_text
 
 Metrics = list[dict[str, Any]]
@@ -33,8 +34,6 @@ class Figure:
 def write_report(run: Path) -> Path:
     """Write report.html into the folder of a finished run; returns its path."""
     result = read_result(run)
-    lines = (run / "metrics.jsonl").read_text(encoding="utf-8").splitlines()
-    metrics = [json.loads(line) for line in lines]
     template = packaged_text("augcl.report", "template.html")
     page = Environment(autoescape=True).from_string(template)
     accuracy = result["accuracy"]
@@ -44,7 +43,7 @@ def write_report(run: Path) -> Path:
         spread=_spread(accuracy) if accuracy else "",
         warnings=_warnings(result),
         facts=_facts(result),
-        figures=_figures(metrics, run),
+        figures=_figures(read_metrics(run), run),
         settings=json.dumps(
             {**result["settings"], "hardness": result["hardness_settings"]}, indent=1
         ),
@@ -86,11 +85,11 @@ def _figures(metrics: Metrics, run: Path) -> list[Figure]:
     figures = []
     if metrics:
         text = "Mean over the batches of each epoch; one line a seed."
-        fits = sorted({m["epoch"] for m in metrics if "hardness" in m})
-        if fits:
+        weighted = min((m["epoch"] for m in metrics if "hardness" in m), default=None)
+        if weighted is not None:
             text += " From the dotted line on the negatives are weighted, which makes it another"
             text += " loss: its jump there is no progress."
-        html = _curves(metrics, lambda m: m["loss"], "loss", mark=fits[:1])
+        html = _curves(metrics, lambda m: m["loss"], "loss", mark=weighted)
         figures.append(Figure("Loss", text, html))
     if any("weight_std" in m for m in metrics):
         text = (
@@ -106,22 +105,19 @@ def _figures(metrics: Metrics, run: Path) -> list[Figure]:
         )
         gap = _curves(metrics, _class_gap, "true − false")
         figures.append(Figure("Do the weights know the classes?", text, gap))
-    stored = read_embeddings(run / "embeddings.npz")
-    Z, y = stored.Z, stored.y
-    noun = "node" if stored.level == "node" else "graph"
-    text = "First two principal components of the embeddings of seed 0"
-    if stored.kernel:
-        text = "First two principal components in the space of the kernel of seed 0"
-    text += "." if y is None else ", coloured by class."
-    plane = _kernel_plane(Z) if stored.kernel else _plane(Z)
-    figures.append(Figure("Embeddings", text, _scatter(plane, y, noun, stored.classes)))
-    if figures:  # the first drawing carries the library, so that the page needs no network
-        first = figures[0]
-        from plotly.offline import get_plotlyjs
+    figures.append(_embeddings(run))
+    # The first drawing carries the library, so that the page needs no network.
+    script = f"<script>{get_plotlyjs()}</script>"
+    return [replace(figures[0], html=script + figures[0].html), *figures[1:]]
 
-        script = f"<script>{get_plotlyjs()}</script>"
-        figures[0] = Figure(first.title, first.text, script + first.html)
-    return figures
+
+def _embeddings(run: Path) -> Figure:
+    stored = read_embeddings(run / "embeddings.npz")
+    place = "in the space of the kernel" if stored.kernel else "of the embeddings"
+    colours = "" if stored.y is None else ", coloured by class"
+    text = f"First two principal components {place} of seed 0{colours}."
+    plane = _kernel_plane(stored.Z) if stored.kernel else _plane(stored.Z)
+    return Figure("Embeddings", text, _scatter(plane, stored))
 
 
 def _class_gap(metrics: dict[str, Any]) -> float:
@@ -133,7 +129,7 @@ def _curves(
     metrics: Metrics,
     value: Callable[[dict[str, Any]], Any],
     label: str,
-    mark: Sequence[int] = (),
+    mark: int | None = None,
 ) -> str:
     figure = go.Figure()
     for seed in sorted({m["seed"] for m in metrics}):
@@ -145,8 +141,8 @@ def _curves(
             name=f"seed {seed}",
             mode="lines+markers" if len(points) < 10 else "lines",
         )
-    for epoch in mark:
-        figure.add_vline(x=epoch, line={"dash": "dot", "color": "#888"})
+    if mark is not None:
+        figure.add_vline(x=mark, line={"dash": "dot", "color": "#888"})
     figure.update_layout(xaxis_title="epoch", yaxis_title=label)
     return _html(figure)
 
@@ -171,11 +167,12 @@ def _kernel_plane(K: Any) -> NDArray[np.float64]:
     return plane
 
 
-def _scatter(plane: NDArray[np.float64], y: Any, noun: str, called: list[str] | None = None) -> str:
+def _scatter(plane: NDArray[np.float64], stored: Embeddings) -> str:
     figure = go.Figure()
     numbers = np.arange(len(plane))
-    classes = [None] if y is None else list(np.unique(y))
-    for label in classes:
+    y, called = stored.y, stored.classes
+    noun = "node" if stored.level == "node" else "graph"
+    for label in [None] if y is None else np.unique(y):
         rows = slice(None) if label is None else y == label
         second = plane[rows, 1] if plane.shape[1] > 1 else np.zeros(len(plane[rows]))
         name = f"{noun}s" if label is None else f"class {label}"

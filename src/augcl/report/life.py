@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 from augcl.experiments import liveness
-from augcl.experiments.cells import records
+from augcl.experiments.cells import read_record, records
 from augcl.experiments.graph_classification import DATASETS, TABLE
 from augcl.report.grid import Grid
 
@@ -58,8 +57,8 @@ def _vital_signs(folder: Path) -> Grid:
 
 
 def _fits(folder: Path, dataset: str) -> list[dict[str, Any]]:
-    path = folder / liveness.FOLDER / f"{dataset}.json"
-    return json.loads(path.read_text())["fits"] if path.exists() else []
+    found = read_record(folder / liveness.FOLDER / f"{dataset}.json")
+    return [] if found is None else found["fits"]
 
 
 def _alive_runs(folder: Path) -> Grid:

@@ -29,7 +29,6 @@ class Reproduction:
     something here. `level` is what is embedded, "graph" or "node", or "any".
     """
 
-    title: str
     compute: Callable[[Request, int], list[Failure]]
     findings: Callable[[Request], Findings]
     rows: tuple[str, ...]
@@ -55,14 +54,12 @@ def _compute(cells: Sequence[Work], request: Request, jobs: int) -> list[Failure
 
 
 def _of_table(
-    title: str,
     table: Table,
     datasets: tuple[str, ...],
     all_datasets: tuple[str, ...],
     findings: Callable[[Request, Table], Findings] = compared,
     rows: tuple[str, ...] = (),
     seeds: int = 3,
-    all_seeds: int = 5,
     epochs: int | None = None,
     candidates: int | None = None,
 ) -> Reproduction:
@@ -70,19 +67,18 @@ def _of_table(
     takes += ("select",) if findings is compared else ()
     takes += ("candidates",) if table.level == "node" else ()
     return Reproduction(
-        title,
-        lambda request, jobs: _compute(request.cells(table), request, jobs),
-        lambda request: findings(request, table),
-        rows or table.compared,
-        tuple(table.rows),
-        datasets,
-        all_datasets,
-        seeds,
-        all_seeds,
-        epochs,
-        candidates,
-        takes,
-        table.level,
+        compute=lambda request, jobs: _compute(request.cells(table), request, jobs),
+        findings=lambda request: findings(request, table),
+        rows=rows or table.compared,
+        known=tuple(table.rows),
+        datasets=datasets,
+        all_datasets=all_datasets,
+        seeds=seeds,
+        all_seeds=5,
+        epochs=epochs,
+        candidates=candidates,
+        takes=takes,
+        level=table.level,
     )
 
 
@@ -91,7 +87,6 @@ SMALL = ("MUTAG", "PROTEINS", "IMDB-BINARY")
 
 REPRODUCTIONS = {
     "graph-classification": _of_table(
-        "the paper's table of graph classification",
         GRAPHS,
         SMALL,
         graph_classification.DATASETS,
@@ -99,7 +94,6 @@ REPRODUCTIONS = {
         seeds=5,
     ),
     "node-classification": _of_table(
-        "the paper's table of node classification",
         node_classification.TABLE,
         ("Amazon-Photo",),
         node_classification.DATASETS,
@@ -108,67 +102,39 @@ REPRODUCTIONS = {
         epochs=200,
         candidates=512,
     ),
-    "ablation": _of_table(
-        "AUGCL with its parts exchanged: partition and estimator",
-        ablation.TABLE,
-        SMALL[:2],
-        graph_classification.DATASETS,
-    ),
-    "alpha": _of_table(
-        "accuracy over α, which scales all weights",
-        TABLES["alpha"],
-        SMALL[1:],
-        SMALL[1:],
-        sensitivity,
-    ),
-    "reward": _of_table(
-        "accuracy over the reward o",
-        TABLES["reward"],
-        SMALL[1:],
-        SMALL[1:],
-        sensitivity,
-    ),
+    "ablation": _of_table(ablation.TABLE, SMALL[:2], graph_classification.DATASETS),
+    "alpha": _of_table(TABLES["alpha"], SMALL[1:], SMALL[1:], sensitivity),
+    "reward": _of_table(TABLES["reward"], SMALL[1:], SMALL[1:], sensitivity),
     "time": Reproduction(
-        "training time relative to GraphCL",
-        lambda request, jobs: measure_times(request, GRAPHS),
-        lambda request: time_table(request, GRAPHS),
-        TIMED,
-        tuple(GRAPHS.rows),
-        SMALL[1:],
-        SMALL[1:],
+        compute=lambda request, jobs: measure_times(request, GRAPHS),
+        findings=lambda request: time_table(request, GRAPHS),
+        rows=TIMED,
+        known=tuple(GRAPHS.rows),
+        datasets=SMALL[1:],
+        all_datasets=SMALL[1:],
         seeds=TURNS,
         all_seeds=TURNS,
     ),
-    "convergence": _of_table(
-        "the loss over the epochs",
-        GRAPHS,
-        SMALL[1:],
-        SMALL[1:],
-        convergence,
-        rows=TIMED,
-        seeds=1,
-    ),
+    "convergence": _of_table(GRAPHS, SMALL[1:], SMALL[1:], convergence, rows=TIMED, seeds=1),
     "attacks": Reproduction(
-        "the paper's table of attacks on structure2vec",
-        lambda request, jobs: _compute(attack_cells(request), request, jobs),
-        attack_table,
-        tuple(VICTIMS),
-        tuple(VICTIMS),
-        ("components",),
-        ("components",),
+        compute=lambda request, jobs: _compute(attack_cells(request), request, jobs),
+        findings=attack_table,
+        rows=tuple(VICTIMS),
+        known=tuple(VICTIMS),
+        datasets=("components",),
+        all_datasets=("components",),
         seeds=1,
         all_seeds=1,
         epochs=LAPTOP["epochs"],
         takes=("epochs",),
     ),
     "headroom": Reproduction(
-        "where a weighting of negatives could help at all: oracle − base in many settings",
-        lambda request, jobs: _compute(headroom_cells(request), request, jobs),
-        headroom_map,
-        (),
-        ("DCL", "HCL", "ProGCL", "AUGCL", "AUGCL-full", "ProGCL-mix"),
-        ("MUTAG",),
-        headroom.GRAPHS + headroom.NODES,
+        compute=lambda request, jobs: _compute(headroom_cells(request), request, jobs),
+        findings=headroom_map,
+        rows=(),
+        known=("DCL", "HCL", "ProGCL", "AUGCL", "AUGCL-full", "ProGCL-mix"),
+        datasets=("MUTAG",),
+        all_datasets=headroom.GRAPHS + headroom.NODES,
         seeds=5,
         all_seeds=5,
         takes=("datasets",),

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from augcl.experiments import node_classification
-from augcl.experiments.cells import Cell
+from augcl.experiments.cells import Cell, records
+from augcl.experiments.fanout import Work
 from augcl.experiments.measured import Measured, measured
 from augcl.experiments.selection import select, variants
 from augcl.experiments.table import Setting, Table
@@ -63,14 +65,19 @@ class Request:
                 several = [self.read(cell) for cell in self._grid(table, dataset, row)]
                 whole = [one for one in several if one is not None]
                 if whole and len(whole) == len(several):
-                    chosen, _ = select(whole)
+                    chosen = select(whole)
                     if chosen.folds:  # all settings have a seed in common
                         found[dataset][row + SELECTED] = chosen
         return found
 
+    def records(self, cell: Work) -> dict[int, dict[str, Any]]:
+        """The finished ones of a cell's settings, of the seeds that count."""
+        every = records(cell.path(self.out))
+        return {seed: r for seed, r in every.items() if self.seeds is None or seed < self.seeds}
+
     def read(self, cell: Cell) -> Measured | None:
-        """What the finished seeds of a cell's settings found."""
-        return measured(cell, self.out, None if self.seeds is None else range(self.seeds))
+        """What they found."""
+        return measured(self.records(cell), cell.spec.level)
 
     def cell(self, table: Table, dataset: str, row: str) -> Cell:
         """The first cell of a row on a data set."""

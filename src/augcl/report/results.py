@@ -6,6 +6,7 @@ import argparse
 import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from augcl.experiments import ablation, graph_classification, headroom, node_classification
 from augcl.experiments.attack_cells import VICTIMS
@@ -98,20 +99,14 @@ class Everything:
         datasets: tuple[str, ...],
         rows: tuple[str, ...] = (),
         *,
-        epochs: int | None = None,
-        features: str = "auto",
-        candidates: int | None = None,
-        select: bool = False,
         own: tuple[str, ...] = (),
+        **changes: Any,
     ) -> Findings:
-        """A comparison on the data sets that have results of `own` rows, by default of any."""
-        request = replace(
-            self.request(datasets, rows or table.compared),
-            epochs=epochs,
-            features=features,
-            candidates=candidates,
-            select=select,
-        )
+        """A comparison on the data sets that have results of `own` rows, by default of any.
+
+        `changes` are those of the `Request`, such as its epochs.
+        """
+        request = replace(self.request(datasets, rows or table.compared), **changes)
         found = {
             dataset: rows
             for dataset, rows in request.results(table).items()
@@ -171,12 +166,7 @@ def sections(folder: Path) -> list[Section]:
         Section(
             "Ablation",
             "AUGCL with its partition and its uncertainty estimator exchanged.",
-            found.rows(
-                "ablation",
-                ablation.TABLE,
-                graph_classification.DATASETS,
-                own=tuple(ablation.PARTS)[1:],
-            ),
+            found.rows("ablation", ablation.TABLE, graphs, own=tuple(ablation.PARTS)[1:]),
         ),
         *(
             Section(
@@ -186,11 +176,7 @@ def sections(folder: Path) -> list[Section]:
             )
             for name, table in TABLES.items()
         ),
-        Section(
-            "Convergence",
-            "",
-            convergence(found.request(small, TIMED), GRAPHS),
-        ),
+        Section("Convergence", "", convergence(found.request(small, TIMED), GRAPHS)),
         Section(
             "Where could a weighting of negatives help at all?",
             "Base (GraphCL, GRACE on Cora, GCA on Amazon-Photo), and the oracle, which leaves out "
@@ -223,12 +209,7 @@ def sections(folder: Path) -> list[Section]:
             "their mass), and ProGCL's settings; published: the whole schedule. Every other system "
             f"with its own settings and epochs. {VARIANTS}",
             found.rows(
-                "photo-200",
-                nodes,
-                ("Amazon-Photo",),
-                NODE_ROWS,
-                epochs=200,
-                candidates=512,
+                "photo-200", nodes, ("Amazon-Photo",), NODE_ROWS, epochs=200, candidates=512
             ),
             verdicts=True,
         ),
@@ -254,11 +235,7 @@ def sections(folder: Path) -> list[Section]:
             attack_table(replace(found.request((), tuple(VICTIMS)), epochs=LAPTOP["epochs"])),
             verdicts=True,
         ),
-        Section(
-            "Training time",
-            "",
-            time_table(found.request(small, TIMED), GRAPHS),
-        ),
+        Section("Training time", "", time_table(found.request(small, TIMED), GRAPHS)),
         Section(
             "Where the default temper was chosen",
             "On `digits`, which is in no table of the paper.",
