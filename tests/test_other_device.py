@@ -7,6 +7,7 @@ import inspect
 import numpy as np
 import pytest
 import torch
+from lightning_fabric import Fabric
 
 import augcl
 import references
@@ -96,6 +97,20 @@ class _Forgetful(torch.autograd.Function):
 def test_every_method_learns_the_same(name, graphs, graph):
     kind = METHODS[name]
     assert_device_is_no_matter(kind, graphs if kind.level == "graph" else graph)
+
+
+@pytest.mark.filterwarnings("ignore:MVGRL .* no epoch had a lower loss")
+@pytest.mark.parametrize("name", PLACED)
+def test_lightning_fabric_which_trains_on_cuda_does_what_we_do_without_it(
+    name, graphs, graph, monkeypatch
+):
+    kind = METHODS[name]
+    data = graphs if kind.level == "graph" else graph
+    plain = kind(epochs=2, progress=False).fit(data)
+    monkeypatch.setattr(estimator, "make_fabric", lambda _: Fabric(accelerator="cpu", devices=1))
+    assert np.array_equal(
+        kind(epochs=2, progress=False).fit(data).transform(data), plain.transform(data)
+    )
 
 
 @pytest.mark.parametrize("name", SETTINGS)
