@@ -11,7 +11,14 @@ from lightning_fabric import Fabric
 
 import augcl
 import references
-from augcl.attacks import GradArgmax, NodeGradientFlips, NodeRandomFlips, NodeVictim, RandSampling
+from augcl.attacks import (
+    RLS2V,
+    GradArgmax,
+    NodeGradientFlips,
+    NodeRandomFlips,
+    NodeVictim,
+    RandSampling,
+)
 from augcl.hardness import CEILING, HARDNESS
 from augcl.methods import METHODS
 from augcl.training import estimator
@@ -173,7 +180,8 @@ def test_victims_there_are_attacked(graphs, graph):
     with pretend_cuda():
         victim = augcl.Structure2VecClassifier(epochs=2, device="cuda", progress=False)
         victim.fit(graphs, graphs.y)
-        for attack in (RandSampling(budget=2), GradArgmax(budget=2, changes="both")):
+        agent = RLS2V(updates=4, burn_in=2, width=4, progress=False).fit(victim, graphs)
+        for attack in (RandSampling(budget=2), GradArgmax(budget=2, changes="both"), agent):
             assert len(attack.perturb(victim, graphs)) == len(graphs)
         nodes = NodeVictim(augcl.GRACE(epochs=2, device="cuda", progress=False).fit(graph))
         nodes.fit(graph, torch.arange(0, 60, 2))
