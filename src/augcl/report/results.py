@@ -142,8 +142,8 @@ def sections(folder: Path) -> list[Section]:
         ),
         Section(
             "Base against AUGCL",
-            "The paper's table of improvements, with AUGCL's default: over GraphCL on sets of graphs "
-            "(40 epochs), over GCA on nodes, with 512 random nodes a step as negatives.",
+            "The paper's table of improvements, with AUGCL's default: over GraphCL on graphs (40 "
+            "epochs), over GCA on nodes, with 512 random nodes a step as negatives.",
             improvement(_all_ten(found)),
             verdicts=True,
         ),
