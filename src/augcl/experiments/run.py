@@ -118,7 +118,7 @@ class Spec:
             "settings": {
                 k: v for k, v in settings.items() if k not in ("random_state", "hardness")
             },
-            "recipe": {k: v for k, v in recipe.items() if k != "hardness"},
+            "recipe": recipe,
             "hardness": plain_settings(self.hardness_object()),
             "features": self.features,
             "protocol": self.protocol,
@@ -126,8 +126,7 @@ class Spec:
 
     def hardness_object(self) -> Hardness:
         """The hardness with the settings of the recipe and those given here."""
-        recipe = get_recipe(self.recipe)
-        return named_hardness(self.hardness, recipe.hardness, self.hardness_options)
+        return named_hardness(self.hardness, self.recipe, self.hardness_options)
 
 
 @dataclass(frozen=True)
