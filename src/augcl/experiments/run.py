@@ -118,8 +118,8 @@ class Spec:
             "settings": {
                 k: v for k, v in settings.items() if k not in ("random_state", "hardness")
             },
-            "recipe": recipe,
-            "hardness": plain_settings(self.hardness_object()),
+            "recipe": {k: v for k, v in recipe.items() if k != "name" and v is not None},
+            "hardness": decisive_settings(self.hardness_object()),
             "features": self.features,
             "protocol": self.protocol,
         }
@@ -127,6 +127,13 @@ class Spec:
     def hardness_object(self) -> Hardness:
         """The hardness with the settings of the recipe and those given here."""
         return named_hardness(self.hardness, self.recipe, self.hardness_options)
+
+
+def decisive_settings(hardness: Hardness) -> dict[str, Any]:
+    """The settings of a hardness, without the label that says where they come from."""
+    settings: dict[str, Any] = plain_settings(hardness)
+    settings["params"].pop("recipe", None)
+    return settings
 
 
 @dataclass(frozen=True)

@@ -52,8 +52,8 @@ def train_network(
     The warm-up lasts `warmup` passes, and up to three times as many while the network is no
     better than one that knows nothing: from such a start, abstaining everywhere is downhill.
     An update minimises the mean over its anchors of the mean or the sum (`reduction`) over their
-    candidates. The first pass sees every pair; the others a share of the anchors of each batch, against all
-    their candidates, so that they come to about `pairs_per_pass`.
+    candidates. The first pass sees every pair; the others a share of the anchors of each batch,
+    against all their candidates, so that they come to about `pairs_per_pass`.
     """
     make = OPTIMIZERS[one_of(optimizer, OPTIMIZERS, "optimizer")]
     steps = make(network.parameters(), lr=lr)

@@ -80,7 +80,9 @@ class Judge:
     def pairs(self, anchors: Tensor, candidates: Tensor) -> Pairs:
         """What the network learns from."""
         affinity = cosine(anchors, candidates)
-        return Pairs(*self.inputs(anchors, candidates, affinity), self.groups(anchors, candidates, affinity))
+        return Pairs(
+            *self.inputs(anchors, candidates, affinity), self.groups(anchors, candidates, affinity)
+        )
 
     def verdict(
         self, anchors: Tensor, candidates: Tensor, affinity: Tensor

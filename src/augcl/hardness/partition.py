@@ -45,10 +45,9 @@ def two_clusters(points: Tensor) -> Tensor:
     >>> (label == label[0]).tolist()
     [True, True, False, False]
     """
-    S, M, D = points.shape
     centred = points.detach().double()
     centred = centred - centred.mean(1, keepdim=True)
-    directions = torch.linalg.eigh(centred.mT @ centred).eigenvectors[..., -min(STARTS, D) :]
+    directions = torch.linalg.eigh(centred.mT @ centred).eigenvectors[..., -STARTS:]
     along = (centred @ directions).mT  # (S, starts, M)
     label = two_means(along.flatten(0, 1)).view_as(along)
     for _ in range(STEPS):
@@ -61,7 +60,7 @@ def two_clusters(points: Tensor) -> Tensor:
     high, low, total = _centres(centred, label)
     between = ((high - low) * total).sum(-1)  # the larger, the smaller within the clusters
     best = between.argmax(1)
-    return label[torch.arange(S, device=label.device), best]
+    return label[torch.arange(len(label), device=label.device), best]
 
 
 def _centres(centred: Tensor, label: Tensor) -> tuple[Tensor, Tensor, Tensor]:

@@ -7,6 +7,12 @@ from dataclasses import asdict, astuple, dataclass, fields
 import torch
 from torch import Tensor
 
+LEARNED = 0.2
+"""Share of the errors of "always the larger group" that a model which has learned corrects.
+
+A network with random weights corrects up to a tenth of them by chance.
+"""
+
 
 @dataclass(frozen=True)
 class Vitals:
@@ -38,11 +44,12 @@ class Vitals:
         """What became of the model.
 
         "collapsed": all weights are (almost) equal. "unlearned": they differ, but the model names
-        the groups no better than one that always names the larger group. "alive": neither.
+        the groups hardly better than one that always names the larger group. "alive": neither.
         """
         if self.near_one >= 0.9 or self.weight_std <= 0.01:
             return "collapsed"
-        return "alive" if self.agreement > self.majority else "unlearned"
+        corrected = (self.agreement - self.majority) / max(1 - self.majority, 1e-12)
+        return "alive" if corrected >= LEARNED else "unlearned"
 
     @property
     def alive(self) -> bool:
