@@ -156,6 +156,22 @@ def test_improvement(place, shared):
     assert len(cell_files(place[0])) <= len(cells) + 1  # GraphCL's is that of the table
 
 
+def test_figure_1_and_the_theorem_share_their_toy(place, shared):
+    rows = ("--methods", "AUGCL-paper,AUGCL", "--jobs", 1)
+    found, kinds = shared("figure-1", *rows, "--seeds", 2)
+    assert {toy: rows.keys() for toy, rows in found["toys"].items()} == {
+        toy: {"AUGCL-paper", "AUGCL"} for toy in ("apart", "close")
+    }
+    assert kinds == {".md", ".tex", ".json"}
+    out, _ = place
+    assert {path.suffix for path in out.glob("figure-1-close.*")} == FIGURE
+    cells = cell_files(out)
+    found, kinds = shared("theorem", *rows)
+    assert found["forms"].keys() == {"AUGCL-paper", "AUGCL"}
+    assert kinds >= FIGURE | {".md", ".tex", ".json"}
+    assert cell_files(out) == cells
+
+
 def test_time(shared):
     found, kinds = shared("time", *MUTAG, "--methods", "DCL", "--seeds", 1)
     assert found["MUTAG"]["DCL"]["ratio"] > 0
@@ -193,6 +209,8 @@ def test_headroom(shared, monkeypatch):
         (("graph-classification", "--datasets", "MUTAG,cora"), "Cora is one graph"),
         (("node-classification", "--datasets", "MUTAG"), "MUTAG is a set of graphs"),
         (("improvement", "--methods", "DCL"), "choose from AUGCL"),
+        (("figure-1", "--datasets", "MUTAG"), "--datasets does not fit figure-1"),
+        (("theorem", "--methods", "GraphCL"), "choose from AUGCL"),
     ],
     ids=lambda value: value if isinstance(value, str) else " ".join(value),
 )

@@ -23,7 +23,7 @@ def reproduce(
         str,
         typer.Argument(
             help="graph-classification, node-classification, improvement, attacks, ablation, "
-            "alpha, reward, time, convergence or headroom."
+            "alpha, reward, time, convergence, figure-1, theorem or headroom."
         ),
     ],
     datasets: Annotated[

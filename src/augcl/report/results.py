@@ -17,6 +17,8 @@ from augcl.files import write_text
 from augcl.report.attack_table import LAPTOP, attack_table
 from augcl.report.comparison import comparison
 from augcl.report.convergence import convergence
+from augcl.report.figure_one import ROWS as READINGS
+from augcl.report.figure_one import figure_one
 from augcl.report.figures import save
 from augcl.report.findings import Findings
 from augcl.report.headroom import headroom_map
@@ -24,6 +26,7 @@ from augcl.report.improvement import improvement
 from augcl.report.life import life_section
 from augcl.report.request import SELECTED, Request
 from augcl.report.sensitivity import sensitivity
+from augcl.report.theorem import theorem
 from augcl.report.time_table import TIMED, time_table
 
 GRAPHS = graph_classification.TABLE
@@ -183,6 +186,18 @@ def sections(folder: Path) -> list[Section]:
                 sensitivity(found.request(small, table.compared), table),
             )
             for name, table in TABLES.items()
+        ),
+        Section(
+            "Figure 1: the weights of a toy",
+            "Two groups of points in the plane, and the weights that each reading of AUGCL gives.",
+            figure_one(found.request((), READINGS)),
+            verdicts=True,
+        ),
+        Section(
+            "Theorem 1: the weighted loss as a triplet loss",
+            "theorem.md has the derivation. The toy with close groups, its first draw.",
+            theorem(found.request((), READINGS)),
+            verdicts=True,
         ),
         Section("Convergence", "", convergence(found.request(small, TIMED), GRAPHS)),
         Section(
