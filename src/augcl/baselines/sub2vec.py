@@ -7,9 +7,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from augcl.baselines.documents import Documents, trained
+from augcl.baselines.documents import trained
 from augcl.baselines.fitted_only import FittedOnly
-from augcl.baselines.words import LONGEST
+from augcl.baselines.words import LONGEST, Texts
 from augcl.checks import whole_number
 from augcl.data import GraphSet
 from augcl.data.features import degrees
@@ -74,6 +74,7 @@ class Sub2Vec(GraphReader, FittedOnly):
     """
 
     year = 2018
+    revision = 2
 
     def __init__(
         self,
@@ -113,7 +114,7 @@ class Sub2Vec(GraphReader, FittedOnly):
         words = self._words(data)[self._walks(data, generator)]
         ptr = torch.arange(len(data) + 1) * words.shape[1]
         model = trained(
-            Documents(words.flatten(), ptr),
+            Texts(words.flatten(), ptr),
             generator,
             passes=int(self.passes),
             title=f"Sub2Vec on {data.name}",
