@@ -1,8 +1,8 @@
 """What all models of gensim share here: words, texts in random order, one worker and a seed.
 
 Words are strings. gensim asks its vocabulary for the count of the word *at an index* by passing the
-index where a word may stand as well: if a word is an integer, the index is taken for that word, and
-the table of negatives and the Huffman tree are made of the counts of other words.
+index where a word may stand as well: if words are integers, the index is taken for the word of that
+name, and negatives are drawn by the counts of other words.
 """
 
 from __future__ import annotations
