@@ -57,7 +57,7 @@ class DeepGraphKernel(GraphKernel):
         Graphlets drawn of each graph, and shortest paths that become sentences.
     dimension, window, passes : int
         Of Word2Vec: length of a vector, how far apart in a sentence two substructures may be,
-        and how often the sentences are read.
+        and how often the sentences are read, in a new random order every time.
     normalize : bool, optional
         Every graph is 1 similar to itself; by the recipe if not given.
     recipe : {"default", "authors", "paper"}

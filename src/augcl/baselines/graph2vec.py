@@ -44,8 +44,8 @@ class Graph2Vec(GraphReader, PlainMethod):
     dimensions : int, optional
         Of the embedding; 128. Published: 512.
     passes : int, optional
-        How often the documents are gone through; 100. Published: 1000, which takes ten times as
-        long and did not do better on MUTAG.
+        How often the documents are gone through, in a new random order every time; 100.
+        Published: 1000, which takes ten times as long and did not do better on MUTAG.
     negatives : int, optional
         Random words to tell each word from; 5. Published: 10.
     labels : bool, optional

@@ -49,7 +49,8 @@ class Sub2Vec(GraphReader, FittedOnly):
     negatives : int
         Random words to tell each step from.
     passes : int
-        How often the walks are gone through; the default of the library.
+        How often the walks are gone through, in a new random order every time; the default of the
+        library.
     recipe : {"default", "paper", "authors"}
         Decides what is not given: "paper" and "authors" take the published sizes, and with
         "authors" only the first 10,000 steps are read, because gensim reads no more of a document.
