@@ -18,7 +18,8 @@ AXES = {"reward": "reward o", "alpha": "α"}
 def sensitivity(request: Request, table: Table) -> Findings:
     """The table of all values, and one panel per data set."""
     every = request.results(table)
-    results = {dataset: rows for dataset, rows in every.items() if table.competing(rows)}
+    # One value alone, as other tables have it, shows no sensitivity.
+    results = {d: rows for d, rows in every.items() if len(table.competing(rows)) > 1}
     name = request.named(table.name)
     findings = comparison(name, results, table)
     figures, sentences = {}, list(findings.sentences)
