@@ -99,6 +99,19 @@ def test_graphs_are_trained_on_graphcl_and_nodes_on_gca_with_their_own_epochs(tm
     assert [part.epochs for part in whole] == [None, None]
 
 
+def test_the_paper_s_recipe_is_judged_against_graphcl_with_its_views(tmp_path):
+    request = replace(ask(tmp_path, "MUTAG", "Amazon-Photo", seeds=1), rows=("AUGCL-paper",))
+    assert {
+        (c.spec.dataset, c.spec.hardness, c.spec.recipe) for c in improvement_cells(request)
+    } == {
+        ("MUTAG", "none", "paper"),
+        ("MUTAG", "augcl", "paper"),
+    }
+    store(replace(request, datasets=("MUTAG",)), graph_classification.TABLE, "GraphCL-paper", [0])
+    store(replace(request, datasets=("MUTAG",)), graph_classification.TABLE, "AUGCL-paper", [1])
+    assert lines(improvement_table(request)).keys() == {"MUTAG (on GraphCL-paper)"}
+
+
 def test_a_folder_without_cells_gives_only_what_is_missing(tmp_path):
     found = improvement_table(ask(tmp_path, "MUTAG"))
     assert found.empty

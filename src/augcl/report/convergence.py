@@ -1,31 +1,87 @@
-"""The loss over the epochs: the paper's figure of convergence."""
+"""The loss over the epochs: the paper's figure of convergence, and its drop at the onset."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Any
+
 import numpy as np
 
+from augcl.experiments.fanout import Work
+from augcl.experiments.graph_classification import own_base
+from augcl.experiments.onset_jump import JumpCell, onset_of
 from augcl.experiments.table import Table
 from augcl.report.figures import Line, line_panels
 from augcl.report.findings import Findings
 from augcl.report.grid import Grid
 from augcl.report.request import Request
 
+ROWS = ("GraphCL", "AUGCL", "GraphCL-paper", "AUGCL-paper")
+
+ABRUPT = 3.0
+"""So many standard deviations of the other steps make a jump."""
+
 NOTE = (
     "The loss with weighted negatives is another one than the loss before: its jump where the "
     "weights set in is no progress, and losses of different methods cannot be compared."
 )
+JUMP = (
+    "The base is trained up to the onset, the uncertainty model is fitted, and the loss is taken "
+    "on the same projections: without weights, with them, and with the weights of each anchor's "
+    "negatives shuffled. Nothing is learned in between, so that what differs is the weighting."
+)
+
+Curves = dict[str, dict[str, list[float]]]
+"""Losses by data set and row."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """How the loss changes where the weights of a row set in, and that of its base there."""
+
+    dataset: str
+    row: str
+    base: str
+    onset: int
+    before: float
+    after: float
+    base_before: float
+    base_after: float
+    usual: float
+
+    @property
+    def kind(self) -> str:
+        """What the step is, against the noise of the base's steps from epoch to epoch."""
+        own = (self.after - self.before) - (self.base_after - self.base_before)
+        if abs(own) <= ABRUPT * self.usual:
+            return "no jump"
+        return "drops abruptly" if own < 0 else "rises abruptly"
+
+    def __str__(self) -> str:
+        what = "does not jump" if self.kind == "no jump" else self.kind
+        return (
+            f"{self.dataset}, {self.row}: where the weights set in, after epoch {self.onset}, the "
+            f"loss {what} ({self.before:.3f} to {self.after:.3f}; {self.base} "
+            f"{self.base_before:.3f} to {self.base_after:.3f})"
+        )
+
+
+def convergence_cells(request: Request, table: Table) -> list[Work]:
+    """All trainings, and what the weights of AUGCL do at their onset."""
+    jumps = [
+        JumpCell(cell.spec, seed, cell.data)
+        for dataset in request.datasets
+        for row in request.rows
+        for cell in [request.cell(table, dataset, row)]
+        for seed in range(request.seeds or 1)
+        if cell.spec.hardness == "augcl"
+    ]
+    return [*request.cells(table), *jumps]
 
 
 def convergence(request: Request, table: Table) -> Findings:
-    """Mean loss of each epoch over the seeds, by method."""
-    curves: dict[str, dict[str, list[float]]] = {}
-    for dataset in request.datasets:
-        curves[dataset] = {}
-        for row in request.rows:
-            found = request.records(request.cell(table, dataset, row)).values()
-            losses = [record["losses"] for record in found if record.get("losses")]
-            if losses:
-                curves[dataset][row] = np.mean(losses, axis=0).tolist()
+    """Mean loss of each epoch over the seeds, by method; and the step at the onset."""
+    curves = {dataset: _curves(request, table, dataset) for dataset in request.datasets}
     panels = {
         dataset: [Line(row, list(range(1, len(y) + 1)), y) for row, y in rows.items()]
         for dataset, rows in curves.items()
@@ -34,10 +90,91 @@ def convergence(request: Request, table: Table) -> Findings:
     figures = {}
     if panels:
         figures["convergence"] = line_panels(panels, xlabel="epoch", ylabel="loss")
-    return Findings("convergence", [_grid(curves)], {"losses": curves}, figures)
+    steps = _steps(request, table, curves)
+    jumps = _jumps(request, table)
+    data = {"losses": curves, "onset": {f"{s.dataset}, {s.row}": s.onset for s in steps}}
+    return Findings(
+        "convergence",
+        [_grid(curves), *([_jump_grid(jumps)] if jumps else [])],
+        {**data, "jumps": jumps},
+        figures,
+        [f"{step}{_explained(jumps.get(f'{step.dataset}, {step.row}'))}." for step in steps],
+    )
 
 
-def _grid(curves: dict[str, dict[str, list[float]]]) -> Grid:
+def _curves(request: Request, table: Table, dataset: str) -> dict[str, list[float]]:
+    found = {}
+    for row in request.rows:
+        records = request.records(request.cell(table, dataset, row)).values()
+        losses = [record["losses"] for record in records if record.get("losses")]
+        if losses:
+            found[row] = np.mean(losses, axis=0).tolist()
+    return found
+
+
+def _steps(request: Request, table: Table, curves: Curves) -> list[Step]:
+    """Of the rows with AUGCL whose base was measured too."""
+    steps = []
+    for dataset, rows in curves.items():
+        for row in rows:
+            spec = request.cell(table, dataset, row).spec
+            base = own_base(row)
+            if spec.hardness != "augcl" or base not in rows:
+                continue
+            step = step_at(rows[row], rows[base], onset_of(spec))
+            if step is not None:
+                steps.append(Step(dataset, row, base, onset_of(spec), **step))
+    return steps
+
+
+def step_at(curve: list[float], base: list[float], onset: int) -> dict[str, float] | None:
+    """The losses in the epochs before and after the onset; None if there are too few epochs.
+
+    `usual` is the standard deviation of the base's steps in the five epochs around it.
+    """
+    near = np.diff(base[max(onset - 5, 0) : onset + 6])
+    if onset < 1 or onset >= min(len(curve), len(base)) or len(near) < 3:
+        return None
+    return {
+        "before": curve[onset - 1],
+        "after": curve[onset],
+        "base_before": base[onset - 1],
+        "base_after": base[onset],
+        "usual": float(near.std()),
+    }
+
+
+def _jumps(request: Request, table: Table) -> dict[str, dict[str, Any]]:
+    """Means over the seeds of what was measured at the onset, by data set and row."""
+    found = {}
+    for dataset in request.datasets:
+        for row in request.rows:
+            cell = request.cell(table, dataset, row)
+            if cell.spec.hardness != "augcl":
+                continue
+            records = list(request.records(JumpCell(cell.spec, 0, cell.data)).values())
+            if records:
+                found[f"{dataset}, {row}"] = {
+                    **{
+                        kind: float(np.mean([record[kind] for record in records]))
+                        for kind in ("plain", "weighted", "shuffled")
+                    },
+                    "states": [record["state"] for record in records],
+                }
+    return found
+
+
+def _explained(jump: dict[str, Any] | None) -> str:
+    """What the weights alone do to the loss of the network as it stands."""
+    if jump is None:
+        return ""
+    return (
+        f". On the network as it stands the weights alone take the loss from {jump['plain']:.3f} "
+        f"to {jump['weighted']:.3f}, shuffled ones to {jump['shuffled']:.3f}"
+    )
+
+
+def _grid(curves: Curves) -> Grid:
     rows = []
     for dataset, methods in curves.items():
         for row, y in methods.items():
@@ -45,3 +182,16 @@ def _grid(curves: dict[str, dict[str, list[float]]]) -> Grid:
             rows.append((f"{dataset}, {row}", *(f"{value:.4f}" for value in quarters)))
     header = ("loss after", "1 epoch", "¼", "½", "¾", "all")
     return Grid("Convergence", header, tuple(rows), (NOTE,))
+
+
+def _jump_grid(jumps: dict[str, dict[str, Any]]) -> Grid:
+    rows = [
+        (
+            name,
+            *(f"{found[kind]:.3f}" for kind in ("plain", "weighted", "shuffled")),
+            f"{found['states'].count('alive')} of {len(found['states'])}",
+        )
+        for name, found in jumps.items()
+    ]
+    header = ("loss at the onset", "weights 1", "weights", "shuffled weights", "alive")
+    return Grid("What the weights alone do to the loss", header, tuple(rows), (JUMP,))

@@ -22,7 +22,7 @@ from augcl.report.request import Request
 from augcl.report.verdict import LEVEL
 
 ROWS = ("AUGCL",)
-KNOWN = ("AUGCL", "AUGCL-full")
+KNOWN = tuple(row for row in graph_classification.TABLE.rows if row.startswith("AUGCL"))
 DATASETS = (*graph_classification.DATASETS, *node_classification.DATASETS)
 SHORT = 200
 """Epochs of GCA where negatives are sampled: on a laptop."""
@@ -97,12 +97,13 @@ def _gains(request: Request) -> list[Gain]:
         Gain(
             _label(request, table, dataset, row),
             dataset,
-            table.base,
-            found[dataset].get(table.base),
+            _base(table, row),
+            found[dataset].get(_base(table, row)),
             found[dataset].get(row),
         )
         for dataset in request.datasets
         for row in request.rows
+        if row in table.rows
     ]
 
 
@@ -120,7 +121,13 @@ def _table(request: Request) -> Table:
 
 
 def _with_bases(request: Request) -> Request:
-    return replace(request, rows=(_table(request).base, *request.rows))
+    table = _table(request)
+    rows = [row for row in request.rows if row in table.rows]
+    return replace(request, rows=tuple(dict.fromkeys([*(_base(table, r) for r in rows), *rows])))
+
+
+def _base(table: Table, row: str) -> str:
+    return table.base if table.level == "node" else graph_classification.own_base(row)
 
 
 def _is_nodes(dataset: str) -> bool:
