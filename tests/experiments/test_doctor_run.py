@@ -12,7 +12,7 @@ from augcl.experiments.loss_curve import look_at_loss
 ALIVE = {
     "weight_std": 0.7,
     "near_one": 0.02,
-    "fit_alive": True,
+    "fit_state": "alive",
     "fit_agreement": 0.95,
     "fit_majority": 0.6,
     "weight_true_negatives": 1.1,
@@ -34,7 +34,8 @@ def test_weights_that_live_and_know_the_classes_are_fine():
     [
         ({"weight_std": 0.001}, "weights", "warning"),
         ({"near_one": 0.97}, "weights", "warning"),
-        ({"fit_alive": False}, "weights", "warning"),
+        ({"fit_state": "collapsed"}, "weights", "warning"),
+        ({"fit_state": "unlearned"}, "weights", "warning"),
         ({"fit_agreement": 0.6}, "partition", "warning"),
         ({"weight_false_negatives": 1.2}, "false negatives", "warning"),
         ({"weight_false_negatives": 1.099}, "false negatives", "note"),

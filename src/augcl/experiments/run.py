@@ -112,7 +112,9 @@ class Spec:
         name = known_name(self.dataset) or Path(self.dataset).name
         settings = self._method(self._published(name)).settings()
         recipe = asdict(get_recipe(self.recipe)) if "recipe" in settings else {}
+        revision = METHODS[self.method].revision
         return {
+            **({"revision": revision} if revision > 1 else {}),
             "dataset": name,
             "method": self.method,
             "settings": {

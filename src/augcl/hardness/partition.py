@@ -48,6 +48,9 @@ def two_clusters(points: Tensor) -> Tensor:
     centred = points.detach().double()
     centred = centred - centred.mean(1, keepdim=True)
     directions = torch.linalg.eigh(centred.mT @ centred).eigenvectors[..., -STARTS:]
+    if 1 < directions.shape[-1] < STARTS:  # few: take the diagonals between the two main ones, too
+        first, second = directions[..., -1:], directions[..., -2:-1]
+        directions = torch.cat([directions, first + second, first - second], dim=-1)
     along = (centred @ directions).mT  # (S, starts, M)
     label = two_means(along.flatten(0, 1)).view_as(along)
     for _ in range(STEPS):
