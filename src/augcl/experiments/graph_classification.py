@@ -110,13 +110,3 @@ def variants_of_augcl(
         TABLE.ceiling: TABLE.rows[TABLE.ceiling],
     }
     return replace(TABLE, name=name, rows=rows, compared=tuple(rows), published=published)
-
-
-def own_base(row: str) -> str:
-    """The row without weights and with the same views, against which a row is judged.
-
-    >>> own_base("AUGCL-paper-affinity"), own_base("AUGCL-authors")
-    ('GraphCL-paper', 'GraphCL')
-    """
-    recipe = TABLE.rows.get(row, {}).get("recipe")
-    return "GraphCL-paper" if recipe == "paper" else TABLE.base

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from augcl.experiments.fanout import Work
-from augcl.experiments.graph_classification import own_base
 from augcl.experiments.onset_jump import JumpCell, onset_of
 from augcl.experiments.table import Table
 from augcl.report.figures import Line, line_panels
 from augcl.report.findings import Findings
 from augcl.report.grid import Grid
+from augcl.report.readings import base_of
 from augcl.report.request import Request
 
 ROWS = ("GraphCL", "AUGCL", "GraphCL-paper", "AUGCL-paper")
@@ -122,8 +122,8 @@ def _steps(request: Request, table: Table, curves: Curves) -> list[Step]:
     for dataset, rows in curves.items():
         for row in rows:
             spec = request.cell(table, dataset, row).spec
-            base = own_base(row)
-            if spec.hardness != "augcl" or base not in rows:
+            base = base_of(row, table) if spec.hardness == "augcl" else ""
+            if base not in rows:
                 continue
             step = step_at(rows[row], rows[base], onset_of(spec))
             if step is not None:

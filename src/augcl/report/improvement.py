@@ -18,11 +18,12 @@ from augcl.experiments.table import Table
 from augcl.report.figures import Dots, dot_map
 from augcl.report.findings import Findings
 from augcl.report.grid import Grid
+from augcl.report.readings import READINGS, base_of
 from augcl.report.request import Request
 from augcl.report.verdict import LEVEL
 
 ROWS = ("AUGCL",)
-KNOWN = tuple(row for row in graph_classification.TABLE.rows if row.startswith("AUGCL"))
+KNOWN = tuple(READINGS)
 DATASETS = (*graph_classification.DATASETS, *node_classification.DATASETS)
 SHORT = 200
 """Epochs of GCA where negatives are sampled: on a laptop."""
@@ -97,13 +98,12 @@ def _gains(request: Request) -> list[Gain]:
         Gain(
             _label(request, table, dataset, row),
             dataset,
-            _base(table, row),
-            found[dataset].get(_base(table, row)),
+            base_of(row, table),
+            found[dataset].get(base_of(row, table)),
             found[dataset].get(row),
         )
         for dataset in request.datasets
         for row in request.rows
-        if row in table.rows
     ]
 
 
@@ -122,12 +122,8 @@ def _table(request: Request) -> Table:
 
 def _with_bases(request: Request) -> Request:
     table = _table(request)
-    rows = [row for row in request.rows if row in table.rows]
-    return replace(request, rows=tuple(dict.fromkeys([*(_base(table, r) for r in rows), *rows])))
-
-
-def _base(table: Table, row: str) -> str:
-    return table.base if table.level == "node" else graph_classification.own_base(row)
+    bases = dict.fromkeys(base_of(row, table) for row in request.rows)
+    return replace(request, rows=(*bases, *request.rows))
 
 
 def _is_nodes(dataset: str) -> bool:
