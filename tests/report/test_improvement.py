@@ -67,7 +67,7 @@ def test_what_was_not_measured_is_named_with_the_command_that_measures_it(graphs
     assert lines(found)["Wiki-CS (on GCA)"]["base"] == "not measured"
     assert lines(found)["Wiki-CS (on GCA)"]["published"] == "+0.51"
     assert found.sentences[-1].startswith(
-        "Wiki-CS was not measured: augcl reproduce improvement --datasets Wiki-CS --data-dir DIR"
+        "Wiki-CS was not measured: augcl reproduce improvement --datasets Wiki-CS --methods AUGCL "
     )
     assert "in 1 of 1 comparisons" in found.sentences[0]
 

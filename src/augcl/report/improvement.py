@@ -42,6 +42,7 @@ class Gain:
 
     label: str
     dataset: str
+    row: str
     base_name: str
     base: Measured | None
     found: Measured | None
@@ -98,6 +99,7 @@ def _gains(request: Request) -> list[Gain]:
         Gain(
             _label(request, table, dataset, row),
             dataset,
+            row,
             base_of(row, table),
             found[dataset].get(base_of(row, table)),
             found[dataset].get(row),
@@ -199,12 +201,13 @@ def _against_the_paper(tested: Sequence[tuple[Gain, PairedDifference]]) -> list[
 
 
 def _missing(gains: Sequence[Gain]) -> list[str]:
-    measured = {gain.dataset for gain in gains if gain.gap is not None}
-    left = dict.fromkeys(gain.dataset for gain in gains if gain.dataset not in measured)
+    measured = {(gain.dataset, gain.row) for gain in gains if gain.gap is not None}
+    every = dict.fromkeys((gain.dataset, gain.row) for gain in gains)
     return [
-        f"{dataset} was not measured: augcl reproduce improvement --datasets {dataset} --data-dir "
-        "DIR does it where the file is in DIR."
-        for dataset in left
+        f"{dataset} was not measured: augcl reproduce improvement --datasets {dataset} --methods "
+        f"{row} --data-dir DIR does it where the file is in DIR."
+        for dataset, row in every
+        if (dataset, row) not in measured
     ]
 
 
