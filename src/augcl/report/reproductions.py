@@ -14,7 +14,8 @@ from augcl.experiments.table import Table
 from augcl.report import figure_one, improvement
 from augcl.report.attack_table import LAPTOP, attack_cells, attack_table
 from augcl.report.comparison import comparison
-from augcl.report.convergence import convergence
+from augcl.report.convergence import ROWS as CURVES
+from augcl.report.convergence import convergence, convergence_cells
 from augcl.report.findings import Findings
 from augcl.report.headroom import headroom_cells, headroom_map
 from augcl.report.improvement import improvement_cells, improvement_table
@@ -153,7 +154,16 @@ REPRODUCTIONS = {
         all_seeds=TURNS,
         takes=("datasets", "epochs", "recipe"),
     ),
-    "convergence": _of_table(GRAPHS, SMALL[1:], SMALL[1:], convergence, rows=TIMED, seeds=1),
+    "convergence": Reproduction(
+        compute=lambda request, jobs: _compute(convergence_cells(request, GRAPHS), request, jobs),
+        findings=lambda request: convergence(request, GRAPHS),
+        rows=CURVES,
+        known=tuple(GRAPHS.rows),
+        datasets=SMALL[1:],
+        all_datasets=SMALL[1:],
+        seeds=1,
+        all_seeds=5,
+    ),
     "figure-1": Reproduction(
         compute=lambda request, jobs: _compute(figure_one.toy_cells(request), request, jobs),
         findings=figure_one.figure_one,
