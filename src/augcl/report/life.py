@@ -19,8 +19,8 @@ COLLAPSE = """\
 
 Plain GraphCL for 20 epochs with several seeds; after each training one fit for every combination
 of settings, with 128 units, ten passes over all pairs, learning rate 0.01, no warm-up and no
-restart, as published. *Batch norm*: the encoder uses the statistics of each batch, or its running averages,
-while the pairs of the fit are embedded."""
+restart, as published. *Batch norm*: the encoder uses the statistics of each batch, or its running
+averages, while the pairs of the fit are embedded."""
 TEXT = """\
 ## Is the uncertainty model alive?
 
