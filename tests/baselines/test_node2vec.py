@@ -108,11 +108,12 @@ PROGRAM = """
 import hashlib
 import references
 from augcl import DeepGraphKernel, DeepWalk, Graph2Vec, Node2Vec, Sub2Vec
+from augcl.data.features import node_features
 nodes, graphs = references.communities(), references.random_graphs([6, 9], density=0.4, seed=0)
 parts = [
     Node2Vec(dimensions=8, walks=2, length=8).fit_transform(nodes),
     DeepWalk(dimensions=8, walks=2, length=8).fit_transform(nodes),
-    DeepGraphKernel(dimension=8).fit_transform(graphs),
+    DeepGraphKernel(dimension=8).fit_transform(node_features(graphs, "constant")),
     Sub2Vec(dimensions=8, walk_length=20, passes=2).fit_transform(graphs),
     (model := Graph2Vec(dimensions=8, passes=2).fit(graphs)).transform(graphs),
     model.transform(graphs.select([1])),
