@@ -11,10 +11,13 @@ import references
 from augcl import GraphCL, InputError
 from augcl.experiments import graph_classification, node_classification
 from augcl.experiments.cells import Cell, read_record, records
+from augcl.experiments.graph_classification import variants_of_augcl
 from augcl.experiments.run import Spec, check
 from augcl.experiments.table import Setting, identity
 from augcl.hardness import AffinityUncertainty
 from augcl.methods.recipes import get_recipe, recipes
+from augcl.report.request import Request
+from augcl.report.sensitivity import _undefined
 
 MUTAG = Cell(Spec("MUTAG"), 0)
 
@@ -178,3 +181,18 @@ def test_the_floor_of_nodes_leaves_no_folder_of_work(small, tmp_path):
     (work / ".checkpoint.safetensors.abc.tmp").touch()  # of a process that was killed
     cell.compute(tmp_path, None)
     assert [path.name for path in work.parent.iterdir()] == ["seed-1.json"]
+
+
+def test_an_alpha_without_a_meaning_is_kept_as_a_finding(tmp_path):
+    spec = replace(MUTAG.spec, hardness="augcl", epochs=2, hardness_options={"alpha": -1000.0})
+    cell = replace(MUTAG, spec=spec)
+    cell.compute(tmp_path, None)
+    record = read_record(cell.path(tmp_path))
+    assert record["accuracy"] is None
+    assert "is not positive on these data" in record["undefined"]
+    table = variants_of_augcl("alpha", {"1/(μ−δ)": {"alpha": -1000.0}, "1/μ": {"alpha": 0.0}})
+    request = Request(tmp_path, ("MUTAG",), table.compared, seeds=None, epochs=2)
+    assert _undefined(request, table, "MUTAG") == {
+        "1/(μ−δ)": "α = 1/(μ−δ) is not defined in 1 of 1 trainings, because its denominator is not "
+        "positive."
+    }
