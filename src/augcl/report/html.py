@@ -16,7 +16,13 @@ from plotly.offline import get_plotlyjs
 from scipy.linalg import eigh
 
 from augcl.experiments.embedding_file import Embeddings, read_embeddings
-from augcl.experiments.seeds import accuracy_text, has_spread, read_metrics, read_result
+from augcl.experiments.seeds import (
+    accuracy_text,
+    collapses,
+    has_spread,
+    read_metrics,
+    read_result,
+)
 from augcl.files import packaged_text, write_text
 
 Metrics = list[dict[str, Any]]
@@ -61,11 +67,13 @@ def _spread(accuracy: dict[str, Any]) -> str:
 def _warnings(result: dict[str, Any]) -> list[str]:
     pairs = zip(result["seeds"], result["weights"], strict=True)
     dead = [str(seed) for seed, weights in pairs if weights and not weights.get("fit_alive", True)]
+    found = [f"Seed {seed} learned nothing: {why}." for seed, why in collapses(result).items()]
     if not dead:
-        return []
+        return found
     return [
+        *found,
         f"The uncertainty model collapsed for seed{'s' * (len(dead) > 1)} {', '.join(dead)}: all "
-        "weights are almost 1 there, and the weighted loss is the plain one."
+        "weights are almost 1 there, and the weighted loss is the plain one.",
     ]
 
 
