@@ -54,18 +54,16 @@ class Killing(torch.optim.SGD):
                 weights.zero_()
 
 
-def test_the_learning_rate_that_kills_the_projector_is_told_of(graph):
-    model = made("GCA", epochs=3, lr=100.0)
-    told = (
-        r"GCA on communities: nothing was learned: all projections.*one direction; lower.*was 100$"
-    )
+def test_too_high_a_learning_rate_is_told_of_although_the_embeddings_differ(graph):
+    model = made("GCA", epochs=ENOUGH_EPOCHS, lr=100.0)
+    told = r"GCA on communities: nothing was learned: .*; lower the learning rate.*was 100$"
     with pytest.warns(UserWarning, match=told) as warned:
         model.fit(graph)
     assert len(warned) == 1
     assert "\n" not in str(warned[0].message)
-    assert not all_alike(torch.from_numpy(model.transform(graph)))  # the embeddings hide it
+    assert not all_alike(torch.from_numpy(model.transform(graph)))
     loss = model.history_[-1]["loss"]
-    assert loss == pytest.approx(math.log(2 * graph.num_nodes - 1), abs=1e-2)
+    assert loss == pytest.approx(math.log(2 * graph.num_nodes - 1), abs=0.05)
 
 
 @pytest.mark.parametrize("name", TRAINED)

@@ -10,7 +10,7 @@ from torch import Tensor
 TOLERANCE = 1e-4
 """Of the largest entry: columns that vary less are constant."""
 
-ANGLE = 1e-3
+ANGLE = 1e-4
 """Variance of unit vectors, below which a loss over their cosines sees one and the same."""
 
 ENOUGH_EPOCHS = 20
