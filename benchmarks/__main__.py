@@ -12,6 +12,7 @@ import torch
 from rich.console import Console
 
 from benchmarks.attacks import attacks
+from benchmarks.complexity import complexity
 from benchmarks.evaluation import evaluation
 from benchmarks.hardness import partition, uncertainty
 from benchmarks.measure import NoData, Row, table
@@ -25,6 +26,7 @@ from benchmarks.walks import walks
 ITEMS: dict[str, Callable[[bool], list[Row]]] = {
     "partition": partition,
     "uncertainty": uncertainty,
+    "complexity": complexity,
     "views": views,
     "training": training,
     "evaluation": evaluation,

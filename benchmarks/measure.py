@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import statistics
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 from rich.table import Table
 from threadpoolctl import threadpool_limits
@@ -86,6 +87,15 @@ def in_turns(
     """Median seconds of each piece of work, done in turns, so that noise meets all alike."""
     times = [[seconds(work, clock=clock) for work in works] for _ in range(repeats)]
     return [statistics.median(column) for column in zip(*times, strict=True)]
+
+
+def exponent(sizes: Sequence[float], costs: Sequence[float]) -> float:
+    """p of cost ~ size^p, by least squares in logarithms.
+
+    >>> round(exponent([1, 2, 4], [3.0, 12.0, 48.0]), 6)
+    2.0
+    """
+    return float(np.polyfit(np.log(sizes), np.log(costs), 1)[0])
 
 
 @contextmanager

@@ -11,9 +11,10 @@ from sklearn.svm import SVC
 
 import references
 from augcl import Graph2Vec, InputError, Sub2Vec, load_model
-from augcl.baselines import documents as module
+from augcl.baselines import words
 from augcl.baselines.documents import Documents
 from augcl.baselines.graph2vec import labels_or_degrees
+from augcl.baselines.words import Texts
 from augcl.data import GraphSet
 from augcl.data.features import degrees, node_features
 
@@ -24,11 +25,21 @@ def accuracy(z, y):
     return cross_val_score(SVC(C=10), z / z.std(), y, cv=5).mean()
 
 
-def test_a_document_too_long_for_gensim_comes_in_pieces(monkeypatch):
-    monkeypatch.setattr(module, "LONGEST", 3)
-    documents = Documents(torch.arange(9), torch.tensor([0, 7, 7, 9]))
-    pieces = [(list(d.words), d.tags) for d in documents]
-    assert pieces == [([0, 1, 2], [0]), ([3, 4, 5], [0]), ([6], [0]), ([7, 8], [2])]
+def test_a_text_too_long_for_gensim_comes_in_pieces(monkeypatch):
+    monkeypatch.setattr(words, "LONGEST", 3)
+    texts = Texts(torch.arange(9), torch.tensor([0, 7, 7, 9]))
+    pieces = [list(texts.of(text)) for text in range(len(texts))]
+    assert pieces == [[["0", "1", "2"], ["3", "4", "5"], ["6"]], [], [["7", "8"]]]
+
+
+def test_every_pass_reads_all_documents_in_another_order():
+    texts = Texts(torch.arange(50) % 7, torch.arange(51))
+    documents = Documents(texts, torch.Generator().manual_seed(0), lambda done: None)
+    passes = [[(d.tags[0], d.words) for d in documents] for _ in range(3)]
+    for one in passes:
+        assert sorted(one) == [(i, [str(i % 7)]) for i in range(50)]
+    orders = [[tag for tag, _ in one] for one in (*passes, sorted(passes[0]))]
+    assert len(set(map(tuple, orders))) == 4
 
 
 # Graph2vec

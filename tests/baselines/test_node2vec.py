@@ -72,8 +72,8 @@ def test_features_stand_behind_the_walks_and_neither_outweighs_the_other(graph):
 
 
 @pytest.mark.parametrize("kind", [Node2Vec, DeepWalk])
-def test_walks_in_blocks_are_the_walks_of_all(graph, kind, monkeypatch):
-    """Blocks bound the memory; every pass goes through the same walks."""
+def test_every_pass_goes_through_the_same_walks_in_another_order(graph, kind, monkeypatch):
+    """Blocks bound the memory."""
     seen = []
     monkeypatch.setattr(skip_gram, "BLOCK", 20 * 32)
     kept = skip_gram._Sentences.blocks
@@ -88,8 +88,9 @@ def test_walks_in_blocks_are_the_walks_of_all(graph, kind, monkeypatch):
     quick(kind, passes=2).fit(graph)
     counted, first, second = seen
     assert counted.shape == (4 * 90, 20)
-    assert torch.equal(counted, first)
-    assert torch.equal(first, second)
+    for one, other in ((counted, first), (first, second)):
+        assert sorted(one.tolist()) == sorted(other.tolist())
+        assert (one == other).all(1).float().mean() < 0.1
     assert torch.bincount(counted[:, 0]).tolist() == [4] * 90
 
 
@@ -106,10 +107,12 @@ def test_a_node_without_neighbours_has_an_embedding_too():
 PROGRAM = """
 import hashlib
 import references
-from augcl import Graph2Vec, Node2Vec, Sub2Vec
+from augcl import DeepGraphKernel, DeepWalk, Graph2Vec, Node2Vec, Sub2Vec
 nodes, graphs = references.communities(), references.random_graphs([6, 9], density=0.4, seed=0)
 parts = [
     Node2Vec(dimensions=8, walks=2, length=8).fit_transform(nodes),
+    DeepWalk(dimensions=8, walks=2, length=8).fit_transform(nodes),
+    DeepGraphKernel(dimension=8).fit_transform(graphs),
     Sub2Vec(dimensions=8, walk_length=20, passes=2).fit_transform(graphs),
     (model := Graph2Vec(dimensions=8, passes=2).fit(graphs)).transform(graphs),
     model.transform(graphs.select([1])),

@@ -147,6 +147,31 @@ def test_ablation_whose_rows_have_commas_in_their_names(shared):
     assert kinds == {".md", ".tex", ".json"}
 
 
+def test_improvement(place, shared):
+    cells = cell_files(place[0])
+    found, kinds = shared("improvement", *MUTAG, "--seeds", 1)
+    assert found["datasets"]["MUTAG"]["published_points"] == 2.05
+    assert found["datasets"]["MUTAG"]["difference"]["p"] <= 1
+    assert kinds >= FIGURE | {".md", ".tex", ".json"}
+    assert len(cell_files(place[0])) <= len(cells) + 1  # GraphCL's is that of the table
+
+
+def test_figure_1_and_the_theorem_share_their_toy(place, shared):
+    rows = ("--methods", "AUGCL-paper,AUGCL", "--jobs", 1)
+    found, kinds = shared("figure-1", *rows, "--seeds", 2)
+    assert {toy: rows.keys() for toy, rows in found["toys"].items()} == {
+        toy: {"AUGCL-paper", "AUGCL"} for toy in ("apart", "close")
+    }
+    assert kinds == {".md", ".tex", ".json"}
+    out, _ = place
+    assert {path.suffix for path in out.glob("figure-1-close.*")} == FIGURE
+    cells = cell_files(out)
+    found, kinds = shared("theorem", *rows)
+    assert found["forms"].keys() == {"AUGCL-paper", "AUGCL"}
+    assert kinds >= FIGURE | {".md", ".tex", ".json"}
+    assert cell_files(out) == cells
+
+
 def test_time(shared):
     found, kinds = shared("time", *MUTAG, "--methods", "DCL", "--seeds", 1)
     assert found["MUTAG"]["DCL"]["ratio"] > 0
@@ -183,6 +208,9 @@ def test_headroom(shared, monkeypatch):
         (("time", "--select", "inner"), "--select does not fit time"),
         (("graph-classification", "--datasets", "MUTAG,cora"), "Cora is one graph"),
         (("node-classification", "--datasets", "MUTAG"), "MUTAG is a set of graphs"),
+        (("improvement", "--methods", "DCL"), "choose from AUGCL"),
+        (("figure-1", "--datasets", "MUTAG"), "--datasets does not fit figure-1"),
+        (("theorem", "--methods", "GraphCL"), "choose from AUGCL"),
     ],
     ids=lambda value: value if isinstance(value, str) else " ".join(value),
 )

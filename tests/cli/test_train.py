@@ -43,7 +43,7 @@ def test_the_result_says_what_was_done_and_what_came_out(result):
 
 def test_the_result_tells_whether_the_weights_are_alive(result):
     for weights in result["weights"]:
-        assert weights["fit_alive"]
+        assert weights["fit_state"] == "alive"
         assert weights["weight_std"] > 0.01
 
 

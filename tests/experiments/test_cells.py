@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import references
-from augcl import InputError
+from augcl import GraphCL, InputError
 from augcl.experiments import graph_classification, node_classification
 from augcl.experiments.cells import Cell, read_record, records
 from augcl.experiments.run import Spec, check
@@ -49,6 +49,15 @@ def test_a_changed_default_makes_another_cell(monkeypatch):
     defaults = dict(AffinityUncertainty.__init__.__kwdefaults__) | {"reward": 1.7}
     monkeypatch.setattr(AffinityUncertainty.__init__, "__kwdefaults__", defaults)
     assert MUTAG.path(Path()) != before
+
+
+def test_a_corrected_method_does_not_read_its_old_cells(monkeypatch):
+    before = MUTAG.path(Path())
+    other = Cell(Spec("MUTAG", method="InfoGraph", hardness="none"), 0)
+    kept = other.path(Path())
+    monkeypatch.setattr(GraphCL, "revision", GraphCL.revision + 1)
+    assert MUTAG.path(Path()) != before
+    assert other.path(Path()) == kept
 
 
 def test_a_changed_recipe_makes_another_cell(monkeypatch):

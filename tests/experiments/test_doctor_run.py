@@ -5,6 +5,7 @@ from augcl.experiments.doctor_run import (
     look_at_accuracy,
     look_at_embeddings,
     look_at_seeds,
+    look_at_training,
     look_at_weights,
 )
 from augcl.experiments.loss_curve import look_at_loss
@@ -12,7 +13,7 @@ from augcl.experiments.loss_curve import look_at_loss
 ALIVE = {
     "weight_std": 0.7,
     "near_one": 0.02,
-    "fit_alive": True,
+    "fit_state": "alive",
     "fit_agreement": 0.95,
     "fit_majority": 0.6,
     "weight_true_negatives": 1.1,
@@ -34,7 +35,8 @@ def test_weights_that_live_and_know_the_classes_are_fine():
     [
         ({"weight_std": 0.001}, "weights", "warning"),
         ({"near_one": 0.97}, "weights", "warning"),
-        ({"fit_alive": False}, "weights", "warning"),
+        ({"fit_state": "collapsed"}, "weights", "warning"),
+        ({"fit_state": "unlearned"}, "weights", "warning"),
         ({"fit_agreement": 0.6}, "partition", "warning"),
         ({"weight_false_negatives": 1.2}, "false negatives", "warning"),
         ({"weight_false_negatives": 1.099}, "false negatives", "note"),
@@ -121,3 +123,11 @@ def test_an_accuracy_no_better_than_a_guess_is_told():
 def test_embeddings_that_are_all_alike_are_told():
     assert levels(look_at_embeddings(np.ones((5, 3), np.float32))) == {"embeddings": "warning"}
     assert look_at_embeddings(np.eye(5, 3, dtype=np.float32)) == []
+
+
+def test_seeds_that_learned_nothing_are_told():
+    (finding,) = look_at_training({3: "everything gets the same embedding"})
+    assert (finding.level, finding.about) == ("warning", "training")
+    assert "seed 3 learned nothing: everything gets the same" in finding.what
+    assert "--lr" in finding.cure
+    assert look_at_training({}) == []

@@ -63,11 +63,11 @@ def test_seeds_that_were_not_judged_are_left_out_of_the_accuracy(outcome):
 def test_weights_are_summed_up_by_the_last_fit_and_the_last_epoch():
     history = [
         {"loss": 1.0},
-        {"loss": 1.0, "hardness": {"alive": False}, "weight_std": 0.0},
-        {"loss": 1.0, "hardness": {"alive": True}, "weight_std": 0.5},
+        {"loss": 1.0, "hardness": {"state": "collapsed"}, "weight_std": 0.0},
+        {"loss": 1.0, "hardness": {"state": "alive"}, "weight_std": 0.5},
         {"loss": 1.0, "weight_std": 0.7},
     ]
-    assert weight_summary(history) == {"fit_alive": True, "weight_std": 0.7}
+    assert weight_summary(history) == {"fit_state": "alive", "weight_std": 0.7}
     assert weight_summary(history[:1]) is None
     assert weight_summary([]) is None
 
@@ -102,12 +102,12 @@ def test_labels_that_cannot_be_judged_are_found_before_any_work(mutag):
 def test_a_collapse_is_told_and_kept(mutag, tmp_path, monkeypatch):
     few = mutag.select(torch.arange(30))
     monkeypatch.setattr("augcl.experiments.run.load_graphs", lambda *_, **__: few)
-    monkeypatch.setattr(Vitals, "alive", False)
+    monkeypatch.setattr(Vitals, "state", "collapsed")
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         result = run_seeds(Spec("MUTAG", epochs=2), 1, Place(tmp_path, judge=False))
-    assert any("the uncertainty model collapsed" in str(w.message) for w in told)
-    assert [w["fit_alive"] for w in result["weights"]] == [False]
+    assert any("the uncertainty model is collapsed" in str(w.message) for w in told)
+    assert [w["fit_state"] for w in result["weights"]] == ["collapsed"]
 
 
 def test_a_run_is_not_resumed_on_other_graphs(tmp_path):

@@ -70,7 +70,7 @@ def test_a_number_shifts_alpha_by_standard_deviations(k):
     us = [plain_uncertainty(hardness, *z) for z in batches]
     every = torch.cat([negatives(u) for u in us])
     scale = every.mean() + k * every.std(correction=0)
-    assert scale > 0.01 * every.mean()
+    assert scale > 0
     for z, u in zip(batches, us, strict=True):
         assert hardness.weights(*z).double().allclose(u / scale, rtol=2e-3)
 
@@ -102,7 +102,7 @@ def test_similar_can_mean_the_group_of_the_positive():
     anchors, candidates = pair()
     candidates = candidates.roll(1, 0)  # now the positive is often among the dissimilar ones
     s = cosine(anchors, candidates)
-    groups = AffinityUncertainty(similar="positive")._judge().groups(s).bool()
+    groups = AffinityUncertainty(similar="positive").groups(anchors, candidates)
     assert groups.diagonal().all()
     larger = two_means(s)
     kept = larger.diagonal()
@@ -244,19 +244,19 @@ def test_fitting_needs_no_square_batch():
     assert hardness.weights(anchors[:10], candidates).shape == (10, 24)
 
 
-def test_named_hardness_takes_the_settings_that_it_knows():
-    known = named_hardness("augcl", {"hidden": 7, "nonsense": 1})
-    assert known.get_params()["hidden"] == 7
-    assert isinstance(named_hardness("none", {"hidden": 7}), Uniform)
+def test_named_hardness_takes_the_settings_of_a_recipe():
+    for recipe in ("default", "authors", "paper"):
+        named = named_hardness("augcl", recipe).get_params()
+        assert named == AffinityUncertainty.from_recipe(recipe).get_params()
+        assert isinstance(named_hardness("none", recipe), Uniform)
     with pytest.raises(augcl.InputError, match=", ".join(HARDNESS)):
-        named_hardness("magic", {})
+        named_hardness("magic")
 
 
 def test_named_hardness_takes_every_option_of_the_user_or_none():
-    recipe = {"hidden": 7, "temper": 0.5}
-    assert named_hardness("augcl", recipe, {"temper": 1.0}).get_params()["temper"] == 1.0
-    assert named_hardness("dcl", recipe, {"tau_plus": 0.2}).get_params() == {"tau_plus": 0.2}
+    assert named_hardness("augcl", "paper", {"temper": 0.5}).get_params()["temper"] == 0.5
+    assert named_hardness("dcl", "paper", {"tau_plus": 0.2}).get_params() == {"tau_plus": 0.2}
     with pytest.raises(augcl.InputError, match=r"hardness augcl 'rewrd': did you mean reward"):
-        named_hardness("augcl", recipe, {"rewrd": 1.5})
+        named_hardness("augcl", "paper", {"rewrd": 1.5})
     with pytest.raises(augcl.InputError, match=r"hardness none has no options, so no 'reward'"):
-        named_hardness("none", recipe, {"reward": 1.5})
+        named_hardness("none", "paper", {"reward": 1.5})

@@ -31,7 +31,7 @@ def test_the_weights_live_and_are_watched_from_the_epoch_in_which_they_set_in(gr
     assert ["weight_std" in entry for entry in model.history_] == [False] * 10 + [True] * 10
     assert ["hardness" in entry for entry in model.history_] == [i == 10 for i in range(20)]
     last = model.history_[-1]
-    assert model.history_[10]["hardness"]["alive"]
+    assert model.history_[10]["hardness"]["state"] == "alive"
     assert last["weight_std"] > 0.01
     assert last["weight_true_negatives"] > last["weight_false_negatives"]
     assert last["weight_mean"] == pytest.approx(1, abs=0.1)

@@ -119,7 +119,7 @@ def test_weights_are_watched_from_the_epoch_in_which_they_set_in(molecules):
     history = GraphCL(hardness="augcl", epochs=4).fit(molecules).history_
     assert ["weight_std" in entry for entry in history] == [False, False, True, True]
     assert ["hardness" in entry for entry in history] == [False, False, True, False]
-    assert history[2]["hardness"]["alive"]
+    assert history[2]["hardness"]["state"] == "alive"
     assert history[2]["weight_std"] > 0.1
 
 

@@ -9,7 +9,7 @@ from augcl.report.html import write_report
 
 
 def result(**changes):
-    fit = {"fit_alive": True, "weight_std": 1.2}
+    fit = {"fit_state": "alive", "weight_std": 1.2}
     return {
         "dataset": "/data/my <graphs>.zip",
         "method": "GraphCL",
@@ -36,7 +36,7 @@ WEIGHTED = [
         epoch(
             seed,
             2,
-            hardness={"alive": True},
+            hardness={"state": "alive"},
             weight_std=1.2,
             weight_true_negatives=1.1,
             weight_false_negatives=0.9,
@@ -95,11 +95,15 @@ def test_the_page_holds_the_drawing_library_once_and_loads_nothing(page):
 
 
 def test_a_collapse_is_shown_and_the_seed_named(page):
-    dead = {"fit_alive": False, "weight_std": 0.0}
-    text = page(result(weights=[{"fit_alive": True}, dead]), WEIGHTED)
-    assert re.search('<p class="warning">The uncertainty model collapsed for seed 1:', text)
+    dead = {"fit_state": "collapsed", "weight_std": 0.0}
+    text = page(result(weights=[{"fit_state": "alive"}, dead]), WEIGHTED)
+    assert re.search('<p class="warning">The uncertainty model is collapsed for seed 1\\.', text)
     text = page(result(weights=[dead, dead]), WEIGHTED)
-    assert "collapsed for seeds 0, 1:" in text
+    assert "collapsed for seeds 0, 1." in text
+    unlearned = {"fit_state": "unlearned", "weight_std": 0.5}
+    text = page(result(weights=[unlearned, dead]), WEIGHTED)
+    assert "is unlearned for seed 0." in text
+    assert "is collapsed for seed 1." in text
 
 
 def test_a_run_without_labels_and_weights_shows_loss_and_embeddings(page):

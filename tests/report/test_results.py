@@ -27,7 +27,7 @@ def page(tmp_path_factory):
     for seed in (0, 1):
         store(folder, "untrained", seed, [0.5, 0.7])
         store(folder, "GraphCL", seed, [0.8, 0.8 + 0.1 * seed])
-    store(folder, "AUGCL", 0, [0.9, 0.9], weights={"fit_alive": True})
+    store(folder, "AUGCL", 0, [0.9, 0.9], weights={"fit_state": "alive"})
     (folder / "FINDINGS.md").write_text("Findings.")
     return render(folder)[0]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,10 +15,12 @@ from augcl.baselines.graphlets import LARGEST, Isomorphism, draw_graphlets, neig
 from augcl.baselines.kernel import LARGEST_SEED, GraphKernel, Occurrences
 from augcl.baselines.paths import path_sentences, shortest_paths
 from augcl.baselines.wl import refined_labels, subtrees
+from augcl.baselines.words import Texts, frequencies, numbers, one_worker
 from augcl.checks import number, whole_number
 from augcl.data import GraphSet
 from augcl.errors import one_of
 from augcl.ops.hashing import Hashes
+from augcl.ops.segments import pointer
 from augcl.training.progress import progress_bar
 
 SUBSTRUCTURES = ("wl", "shortest-path", "graphlet")
@@ -55,7 +57,7 @@ class DeepGraphKernel(GraphKernel):
         Graphlets drawn of each graph, and shortest paths that become sentences.
     dimension, window, passes : int
         Of Word2Vec: length of a vector, how far apart in a sentence two substructures may be,
-        and how often the sentences are read.
+        and how often the sentences are read, in a new random order every time.
     normalize : bool, optional
         Every graph is 1 similar to itself; by the recipe if not given.
     recipe : {"default", "authors", "paper"}
@@ -85,6 +87,7 @@ class DeepGraphKernel(GraphKernel):
     """
 
     year = 2015
+    revision = 2
     cost = "minutes"
 
     def __init__(
@@ -150,7 +153,7 @@ class DeepGraphKernel(GraphKernel):
         self.vectors_ = np.zeros((len(self.vocabulary_), width), dtype=np.float32)
         if width:
             seed = int(torch.randint(LARGEST_SEED, (), generator=generator))
-            self._learn_vectors(self._sentences(data, seed), seed)
+            self._learn_vectors(self._sentences(data, seed), generator)
 
     def _sentences(self, data: GraphSet, seed: int) -> Sequence[Hashes]:
         """Substructures that occur together, in the order in which they do."""
@@ -165,30 +168,35 @@ class DeepGraphKernel(GraphKernel):
         draws = [first, *(neighbouring(first, data, i) for i in range(int(self.window)))]
         return list(np.stack([isomorphism.names(d, data) for d in draws], axis=1))
 
-    def _learn_vectors(self, sentences: Sequence[Hashes], seed: int) -> None:
+    def _learn_vectors(self, sentences: Sequence[Hashes], generator: torch.Generator) -> None:
         """Skip-gram; a substructure that is in no sentence keeps the vector 0."""
         from gensim.models import Word2Vec  # seconds to import
 
-        words = [sentence.astype(str).tolist() for sentence in sentences]
-        if not words:
+        if not sentences:
             return
+        known, words, counts = np.unique(
+            np.concatenate(sentences), return_inverse=True, return_counts=True
+        )
+        lengths = torch.tensor([len(sentence) for sentence in sentences])
+        texts = Texts(torch.from_numpy(words), pointer(lengths))
         model = Word2Vec(
-            words,
             vector_size=int(self.dimension),
             window=int(self.window),
-            epochs=int(self.passes),
             sg=1,
             hs=1,
             negative=0,
-            min_count=1,
-            sample=0,  # all substructures are frequent: thinning them out would leave few
-            seed=seed % 2**32,
-            workers=1,  # more would make the result depend on their race
+            **one_worker(generator),
         )
-        known = model.wv.key_to_index
-        for row, name in enumerate(self.vocabulary_.astype(str)):
-            if name in known:
-                self.vectors_[row] = model.wv.vectors[known[name]]
+        model.build_vocab_from_freq(frequencies(torch.from_numpy(counts)))
+        model.train(
+            _Sentences(texts, generator),
+            total_examples=len(texts),
+            epochs=int(self.passes),
+        )
+        _, ours, theirs = np.intersect1d(
+            self.vocabulary_, known[numbers(model)], assume_unique=True, return_indices=True
+        )
+        self.vectors_[ours] = model.wv.vectors[theirs]
 
     def _weighted(self, counts: csr_array) -> Any:
         similarity = self._setting("similarity")
@@ -212,3 +220,14 @@ class DeepGraphKernel(GraphKernel):
     def _load_learned(self, tensors: dict[str, Tensor]) -> None:
         super()._load_learned(tensors)
         self.vectors_ = tensors["vectors"].numpy()
+
+
+class _Sentences:
+    """Texts without their numbers, in a new random order at every pass."""
+
+    def __init__(self, texts: Texts, generator: torch.Generator) -> None:
+        self.texts, self.generator = texts, generator
+
+    def __iter__(self) -> Iterator[list[str]]:
+        for text in self.texts.shuffled(self.generator):
+            yield from self.texts.of(text)

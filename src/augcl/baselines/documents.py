@@ -9,43 +9,30 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from augcl.baselines.words import LONGEST, one_worker
+from augcl.baselines.words import Texts, frequencies, numbers, one_worker
 from augcl.training.progress import Report, progress_bar
 
 
 class Documents:
-    """Document d has the words ``words[ptr[d]:ptr[d+1]]``, whole numbers from 0.
+    """Texts with their numbers, in a new random order at every pass."""
 
-    One that is longer than gensim reads comes in several pieces with the same name.
-    """
-
-    def __init__(self, words: Tensor, ptr: Tensor) -> None:
-        self.words, self.ptr = words.numpy(), ptr.tolist()
-        self.report: Report | None = None
+    def __init__(self, texts: Texts, generator: torch.Generator, report: Report) -> None:
+        self.texts, self.generator, self.report = texts, generator, report
         self.done = 0
-
-    def __len__(self) -> int:
-        return len(self.ptr) - 1
-
-    def of(self, document: int) -> Iterator[list[int]]:
-        """The words of one, in pieces."""
-        last = self.ptr[document + 1]
-        for begin in range(self.ptr[document], last, LONGEST):
-            yield self.words[begin : min(begin + LONGEST, last)].tolist()
 
     def __iter__(self) -> Iterator[Any]:
         from gensim.models.doc2vec import TaggedDocument
 
-        for document in range(len(self)):
-            for piece in self.of(document):
-                yield TaggedDocument(piece, [document])
+        for text in self.texts.shuffled(self.generator):
+            for piece in self.texts.of(text):
+                yield TaggedDocument(piece, [text])
             self.done += 1
-            if self.report is not None and self.done % 64 == 0:
+            if self.done % 64 == 0:
                 self.report(self.done)
 
 
 def trained(
-    documents: Documents,
+    texts: Texts,
     generator: torch.Generator,
     *,
     passes: int,
@@ -53,12 +40,12 @@ def trained(
     progress: bool,
     **settings: Any,
 ) -> Any:
-    """A ``Doc2Vec`` with these settings that has gone through the documents."""
+    """A ``Doc2Vec`` with these settings that has gone through the texts."""
     from gensim.models import Doc2Vec
 
     model = Doc2Vec(**settings, **one_worker(generator))
-    with progress_bar(title, (1 + passes) * len(documents), show=progress) as report:
-        documents.report = report
+    with progress_bar(title, (1 + passes) * len(texts), show=progress) as report:
+        documents = Documents(texts, generator, report)
         model.build_vocab(documents)
         model.train(
             documents,
@@ -89,12 +76,12 @@ class FrozenBags:
         self.passes = passes
         settings = one_worker(torch.Generator().manual_seed(0))
         self.model = Doc2Vec(vector_size=weights.shape[1], dm=0, negative=negatives, **settings)
-        self.model.build_vocab_from_freq(dict(enumerate(counts.tolist())))
-        order = torch.tensor(self.model.wv.index_to_key)  # gensim sorts by frequency
+        self.model.build_vocab_from_freq(frequencies(counts))
+        order = numbers(self.model)  # gensim sorts by frequency
         self.model.syn1neg = weights[order].contiguous().numpy()
 
-    def vector(self, documents: Documents, document: int) -> Tensor:
-        """(d,) of one document; 0 if it has no words."""
+    def vector(self, texts: Texts, text: int) -> Tensor:
+        """(d,) of one text; 0 if it has no words."""
         from gensim.models.doc2vec import train_document_dbow
 
         model = self.model
@@ -103,7 +90,7 @@ class FrozenBags:
         model.random.seed(0)
         for step in range(self.passes):
             rate = model.alpha + (model.min_alpha - model.alpha) * step / self.passes
-            for words in documents.of(document):
+            for words in texts.of(text):
                 train_document_dbow(
                     model,
                     words,

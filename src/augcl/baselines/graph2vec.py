@@ -7,8 +7,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from augcl.baselines.documents import Documents, FrozenBags, trained
+from augcl.baselines.documents import FrozenBags, trained
 from augcl.baselines.fitted_only import mark
+from augcl.baselines.words import Texts, numbers
 from augcl.checks import whole_number
 from augcl.data import GraphSet
 from augcl.data.features import degrees
@@ -43,8 +44,8 @@ class Graph2Vec(GraphReader, PlainMethod):
     dimensions : int, optional
         Of the embedding; 128. Published: 512.
     passes : int, optional
-        How often the documents are gone through; 100. Published: 1000, which takes ten times as
-        long and did not do better on MUTAG.
+        How often the documents are gone through, in a new random order every time; 100.
+        Published: 1000, which takes ten times as long and did not do better on MUTAG.
     negatives : int, optional
         Random words to tell each word from; 5. Published: 10.
     labels : bool, optional
@@ -78,6 +79,7 @@ class Graph2Vec(GraphReader, PlainMethod):
     """
 
     year = 2017
+    revision = 2
 
     def __init__(
         self,
@@ -112,9 +114,8 @@ class Graph2Vec(GraphReader, PlainMethod):
     def _learn(self, data: GraphSet, generator: torch.Generator) -> None:
         names, node_ptr = self._names(data)
         self.words_, words, self.counts_ = names.unique(return_inverse=True, return_counts=True)
-        documents = Documents(words, node_ptr)
         model = trained(
-            documents,
+            Texts(words, node_ptr),
             generator,
             passes=int(self._setting("passes")),
             title=f"Graph2Vec on {data.name}",
@@ -125,7 +126,7 @@ class Graph2Vec(GraphReader, PlainMethod):
         )
         self.vectors_ = torch.from_numpy(model.dv.vectors.copy())
         self.weights_ = torch.empty(len(self.words_), self.vectors_.shape[1])
-        self.weights_[torch.tensor(model.wv.index_to_key)] = torch.from_numpy(model.syn1neg)
+        self.weights_[numbers(model)] = torch.from_numpy(model.syn1neg)
         self.fitted_on_ = mark(data)
 
     def _embedded(self, data: GraphSet) -> Tensor:
@@ -146,7 +147,7 @@ class Graph2Vec(GraphReader, PlainMethod):
                 "on graphs with the same node labels"
             )
         kept = segment_sum(known.long().unsqueeze(1), ptr).squeeze(1)
-        documents = Documents(place[known], pointer(kept))
+        texts = Texts(place[known], pointer(kept))
         frozen = FrozenBags(
             self.weights_,
             self.counts_,
@@ -155,9 +156,9 @@ class Graph2Vec(GraphReader, PlainMethod):
         )
         vectors = []
         with progress_bar(f"Graph2Vec on {data.name}", len(data), show=self.progress) as report:
-            for document in range(len(data)):
-                vectors.append(frozen.vector(documents, document))
-                report(document + 1)
+            for text in range(len(data)):
+                vectors.append(frozen.vector(texts, text))
+                report(text + 1)
         return torch.stack(vectors)
 
     def _names(self, data: GraphSet) -> tuple[Tensor, Tensor]:

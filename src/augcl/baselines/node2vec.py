@@ -26,7 +26,7 @@ class Node2Vec(NodeReader, BiasedWalkMethod):
     p, q : float
         A small `p` lets walks turn back, a small `q` lets them go far.
     passes : int
-        How often the walks are gone through, the same ones every time.
+        How often the walks are gone through, the same ones in a new order every time.
     random_state : int or None
     progress : bool
 

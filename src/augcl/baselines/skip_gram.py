@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from augcl.baselines.words import one_worker, seed_of
+from augcl.baselines.words import frequencies, names, numbers, one_worker, seed_of
 from augcl.ops.csr import Rows
 from augcl.ops.walks import random_walks
 from augcl.training.progress import Report, progress_bar
@@ -46,7 +46,7 @@ class SkipGram:
         steps = (1 + self.passes) * self.walks * num_nodes
         with progress_bar(title, steps, show=progress) as report:
             sentences = _Sentences(self, neighbours, seed_of(generator), report)
-            counts = dict(enumerate(sentences.counts().tolist()))
+            counts = frequencies(sentences.counts())
             model = Word2Vec(
                 vector_size=self.dimensions,
                 window=self.window,
@@ -63,25 +63,35 @@ class SkipGram:
                 epochs=self.passes,
             )
         vectors = torch.empty(num_nodes, self.dimensions)
-        vectors[torch.tensor(model.wv.index_to_key)] = torch.from_numpy(model.wv.vectors)
+        vectors[numbers(model)] = torch.from_numpy(model.wv.vectors)
         return vectors
 
 
 class _Sentences:
-    """The same walks at every pass: drawn anew, block by block, never all in memory."""
+    """The same walks at every pass, in a new order: drawn again, block by block, to save memory.
+
+    A round is one walk from every node. Its walks come from its own seed; a pass takes the rounds,
+    and the walks of a block, in an order of its own.
+    """
 
     def __init__(self, settings: SkipGram, neighbours: Rows, seed: int, report: Report) -> None:
-        self.settings, self.neighbours, self.seed = settings, neighbours, seed
-        self.report, self.done = report, 0
+        self.settings, self.neighbours, self.report = settings, neighbours, report
+        self.generator = torch.Generator().manual_seed(seed)
+        self.seeds = [seed_of(self.generator) for _ in range(settings.walks)]
         self.num_nodes = len(neighbours.ptr) - 1
+        self.names = names(self.num_nodes)
+        self.done = 0
 
     def blocks(self) -> Iterator[Tensor]:
         own = self.settings
-        generator = torch.Generator().manual_seed(self.seed)
-        for _ in range(own.walks):
+        for index in torch.randperm(own.walks, generator=self.generator).tolist():
+            generator = torch.Generator().manual_seed(self.seeds[index])
             order = torch.randperm(self.num_nodes, generator=generator)
             for starts in order.split(max(1, BLOCK // own.length)):
-                yield random_walks(self.neighbours, starts, own.length, generator, p=own.p, q=own.q)
+                walks = random_walks(
+                    self.neighbours, starts, own.length, generator, p=own.p, q=own.q
+                )
+                yield walks[torch.randperm(len(walks), generator=self.generator)]
                 self.done += len(starts)
                 self.report(self.done)
 
@@ -92,6 +102,6 @@ class _Sentences:
             total += torch.bincount(block.flatten(), minlength=self.num_nodes)
         return total
 
-    def __iter__(self) -> Iterator[list[int]]:
+    def __iter__(self) -> Iterator[list[str]]:
         for block in self.blocks():
-            yield from block.tolist()
+            yield from self.names[block.numpy()].tolist()

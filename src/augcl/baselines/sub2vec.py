@@ -7,9 +7,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from augcl.baselines.documents import Documents, trained
+from augcl.baselines.documents import trained
 from augcl.baselines.fitted_only import FittedOnly
-from augcl.baselines.words import LONGEST
+from augcl.baselines.words import LONGEST, Texts
 from augcl.checks import whole_number
 from augcl.data import GraphSet
 from augcl.data.features import degrees
@@ -49,7 +49,8 @@ class Sub2Vec(GraphReader, FittedOnly):
     negatives : int
         Random words to tell each step from.
     passes : int
-        How often the walks are gone through; the default of the library.
+        How often the walks are gone through, in a new random order every time; the default of the
+        library.
     recipe : {"default", "paper", "authors"}
         Decides what is not given: "paper" and "authors" take the published sizes, and with
         "authors" only the first 10,000 steps are read, because gensim reads no more of a document.
@@ -74,6 +75,7 @@ class Sub2Vec(GraphReader, FittedOnly):
     """
 
     year = 2018
+    revision = 2
 
     def __init__(
         self,
@@ -113,7 +115,7 @@ class Sub2Vec(GraphReader, FittedOnly):
         words = self._words(data)[self._walks(data, generator)]
         ptr = torch.arange(len(data) + 1) * words.shape[1]
         model = trained(
-            Documents(words.flatten(), ptr),
+            Texts(words.flatten(), ptr),
             generator,
             passes=int(self.passes),
             title=f"Sub2Vec on {data.name}",

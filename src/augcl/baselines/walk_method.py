@@ -15,6 +15,7 @@ from augcl.checks import number, whole_number
 class WalkMethod(FittedOnly):
     """What skip-gram on walks needs, whether nodes or graphs are embedded."""
 
+    revision = 2
     dimensions: int
     walks: int
     length: int

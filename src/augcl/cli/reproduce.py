@@ -22,8 +22,8 @@ def reproduce(
     what: Annotated[
         str,
         typer.Argument(
-            help="graph-classification, node-classification, attacks, ablation, alpha, reward, "
-            "time, convergence or headroom."
+            help="graph-classification, node-classification, improvement, attacks, ablation, "
+            "alpha, reward, time, convergence, figure-1, theorem or headroom."
         ),
     ],
     datasets: Annotated[

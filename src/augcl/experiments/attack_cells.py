@@ -8,7 +8,7 @@ from typing import Any
 
 from augcl.experiments.attacks import ATTACKS, AttackSpec, attack_table_cell
 from augcl.experiments.cells import FOLDER, clear_work, digest, work_folder
-from augcl.experiments.run import one_thread, versions
+from augcl.experiments.run import decisive_settings, one_thread, versions
 from augcl.files import write_json
 from augcl.training.method import plain_settings
 
@@ -39,7 +39,7 @@ class AttackCell:
             {
                 **asdict(self.spec),
                 "victim": victim.settings(),
-                "hardness": plain_settings(victim.hardness_),
+                "hardness": decisive_settings(victim.hardness_),
                 "attacks": [plain_settings(self.spec.attack(name, 0)) for name in ATTACKS],
             }
         )

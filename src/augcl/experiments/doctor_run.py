@@ -18,6 +18,12 @@ Weights = list[dict[str, Any] | None]
 
 NEAR_ONE, SPREAD = 0.9, 0.01  # weights like this are those of a model that says nothing
 LEARNED = 0.01  # by how much the agreement must beat the larger group
+CURES = {
+    "collapsed": "the loss is the plain one there: use --recipe default, or --hardness none at "
+    "less cost",
+    "unlearned": "it has learned nothing: train for more epochs, or with another --reward between "
+    "1.5 and 1.9",
+}
 GAP = 0.01  # between mean weights, below which they are alike
 FAR_OUT = 0.03  # of accuracy; nearer is no outlier, however alike the other seeds are
 
@@ -58,20 +64,20 @@ def look_at_weights(hardness: str, weights: Weights) -> list[Finding]:
 
 
 def _alive(known: list[dict[str, Any]]) -> list[Finding]:
-    dead = [w for w in known if not _lives(w)]
     seen = f"spread {_mean(known, 'weight_std'):.2f}"
     if any("near_one" in w for w in known):
         seen += f", {100 * _mean(known, 'near_one'):.0f} % of them within 1 % of 1"
-    if not dead:
+    states = [_state(w) for w in known]
+    if all(state == "alive" for state in states):
         return [Finding("ok", "weights", f"alive: {seen}")]
-    what = f"collapsed in {len(dead)} of {len(known)} seeds: {seen}"
-    cure = "the loss is the plain one there: use --recipe default, or --hardness none at less cost"
-    return [Finding("warning", "weights", what, cure)]
+    counts = {state: states.count(state) for state in ("collapsed", "unlearned") if state in states}
+    what = " and ".join(f"{state} in {n} of {len(known)} seeds" for state, n in counts.items())
+    return [Finding("warning", "weights", f"{what}: {seen}", CURES[next(iter(counts))])]
 
 
-def _lives(w: dict[str, Any]) -> bool:
+def _state(w: dict[str, Any]) -> str:
     spread = w.get("weight_std", 1.0) > SPREAD and w.get("near_one", 0.0) < NEAR_ONE
-    return spread and bool(w.get("fit_alive", True))
+    return str(w.get("fit_state", "alive")) if spread else "collapsed"
 
 
 def _agreement(known: list[dict[str, Any]]) -> list[Finding]:
@@ -85,8 +91,7 @@ def _agreement(known: list[dict[str, Any]]) -> list[Finding]:
     )
     if agreement > guess + LEARNED:
         return [Finding("ok", "partition", what)]
-    cure = "it has learned nothing: more epochs, or another --reward between 1.5 and 1.9"
-    return [Finding("warning", "partition", what, cure)]
+    return [Finding("warning", "partition", what, CURES["unlearned"])]
 
 
 def _class_gap(known: list[dict[str, Any]]) -> list[Finding]:

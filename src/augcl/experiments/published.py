@@ -31,6 +31,20 @@ def accuracy(table: str, method: str | None, dataset: str) -> tuple[float, float
     return None if found is None else (found[0], found[1])
 
 
+def improvement(dataset: str) -> float | None:
+    """Published points that AUGCL gains over its base; None where there are none.
+
+    >>> improvement("REDDIT-BINARY"), improvement("Wiki-CS"), improvement("Cora")
+    (1.1, 0.51, None)
+    """
+    name = ALIASES.get(dataset, dataset)
+    every = {
+        k: v for sets in paper()["improvement_over_baselines"].values() for k, v in sets.items()
+    }
+    found: float | None = every.get(name, {}).get("improvement")
+    return found
+
+
 def ablation(partition: str | None, estimator: str | None, dataset: str) -> tuple[float, float]:
     """Published accuracy of a variant of AUGCL, by the paper's names of its parts.
 

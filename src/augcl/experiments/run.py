@@ -113,22 +113,30 @@ class Spec:
         name = known_name(self.dataset) or Path(self.dataset).name
         settings = self._method(self._published(name)).settings()
         recipe = asdict(get_recipe(self.recipe)) if "recipe" in settings else {}
+        revision = METHODS[self.method].revision
         return {
+            **({"revision": revision} if revision > 1 else {}),
             "dataset": name,
             "method": self.method,
             "settings": {
                 k: v for k, v in settings.items() if k not in ("random_state", "hardness")
             },
-            "recipe": {k: v for k, v in recipe.items() if k != "hardness"},
-            "hardness": plain_settings(self.hardness_object()),
+            "recipe": {k: v for k, v in recipe.items() if k != "name" and v is not None},
+            "hardness": decisive_settings(self.hardness_object()),
             "features": self.features,
             "protocol": self.protocol,
         }
 
     def hardness_object(self) -> Hardness:
         """The hardness with the settings of the recipe and those given here."""
-        recipe = get_recipe(self.recipe)
-        return named_hardness(self.hardness, recipe.hardness, self.hardness_options)
+        return named_hardness(self.hardness, self.recipe, self.hardness_options)
+
+
+def decisive_settings(hardness: Hardness) -> dict[str, Any]:
+    """The settings of a hardness, without the label that says where they come from."""
+    settings: dict[str, Any] = plain_settings(hardness)
+    settings["params"].pop("recipe", None)
+    return settings
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from augcl.errors import InputError, one_of
-from augcl.hardness.affinity import AffinityUncertainty, CollapseWarning
+from augcl.hardness.affinity import AffinityUncertainty, CollapseWarning, UndefinedAlphaError
 from augcl.hardness.base import Hardness, Uniform
 from augcl.hardness.debiased import DCL
 from augcl.hardness.importance import HCL
@@ -23,6 +23,7 @@ __all__ = [
     "Hardness",
     "Oracle",
     "ProGCL",
+    "UndefinedAlphaError",
     "Uniform",
     "Vitals",
     "named_hardness",
@@ -43,11 +44,11 @@ CEILING: dict[str, type[Hardness]] = {"oracle": Oracle}
 
 
 def named_hardness(
-    name: str, settings: Mapping[str, Any], options: Mapping[str, Any] | None = None
+    name: str, recipe: str = "default", options: Mapping[str, Any] | None = None
 ) -> Hardness:
-    """The hardness of that name, with those of the settings that it knows, and with all `options`.
+    """Make the hardness of that name; AUGCL has the settings of the recipe.
 
-    Settings are a recipe's, meant for AUGCL; options are the user's, and a wrong one is told.
+    `options` are parameters that the user gives; a wrong one raises `InputError`.
     """
     every = HARDNESS | CEILING
     kind = every[one_of(name, every, "hardness")]
@@ -56,5 +57,6 @@ def named_hardness(
         if not known:
             raise InputError(f"hardness {name} has no options, so no {key!r}: leave it out")
         one_of(key, known, f"option of hardness {name}")
-    fitting = {key: value for key, value in settings.items() if key in known}
-    return kind(**fitting | dict(options or {}))
+    if issubclass(kind, AffinityUncertainty):
+        return kind.from_recipe(recipe, **options or {})
+    return kind(**options or {})

@@ -13,6 +13,7 @@ from torch import Tensor
 
 from augcl.checks import number, whole_number
 from augcl.errors import InputError, one_of
+from augcl.files import packaged_toml
 from augcl.hardness.base import Batches, Hardness
 from augcl.hardness.fitting import train_network
 from augcl.hardness.judge import Judge, check_pair
@@ -23,30 +24,46 @@ from augcl.ops.cosine import cosine
 
 
 class CollapseWarning(UserWarning):
-    """The uncertainty model learned nothing: all weights are (almost) the same."""
+    """The uncertainty model is not alive: it collapsed, or it has not learned the groups."""
+
+
+class UndefinedAlphaError(InputError):
+    """α = 1/(μ + kδ) is no weight on these data, because μ + kδ is not positive."""
+
+
+MEANING = {
+    "collapsed": "All weights are (almost) equal, so the weighted loss is (almost) the plain one",
+    "unlearned": "Its weights differ, but it names the groups no better than the larger group does",
+}
 
 
 class AffinityUncertainty(Hardness):
     """Affinity uncertainty (AUGCL): w_ij = α · u_ij, no gradient through w.
 
-    The candidates of each anchor are split in two by their affinity (*partition*), a small model
-    learns the groups with an extra answer "I don't know" (*estimator*), and its uncertainty u_ij
-    is the weight of candidate j in the loss of anchor i. The defaults differ from the released
-    code where that learns no weights at all: unit-norm inputs, the affinity as an input, a
-    cross-entropy warm-up, and a check for collapse that restarts and, failing that, warns.
+    The candidates of each anchor are split in two groups, similar and other ones (*partition*), a
+    small model learns the groups with an extra answer "I don't know" (*estimator*), and its
+    uncertainty u_ij is the weight of candidate j in the loss of anchor i. The defaults are not the
+    paper's, which `from_recipe("paper")` gives, nor the released code's (`from_recipe("authors")`);
+    docs/paper.md lists every statement of the paper with the argument that stands for it.
 
     Parameters
     ----------
     partition : {"kmeans", "spectral"}
-        How the affinities of one anchor are split.
+        How the candidates of an anchor are split in two.
+    partition_of : {"affinity", "embedding"}
+        What is split: the affinities of one anchor to its candidates, as the released code does,
+        or the embeddings of the candidates, as the paper's text says. Embeddings have one
+        clustering for all anchors, and an anchor's similar group is the cluster it lies in.
     estimator : {"gamblers", "softmax", "entropy", "distance"}
         Where the uncertainty comes from; "distance" learns nothing (u = 1 / (1 − s_ij) for
         dissimilar candidates, 0 for similar ones).
     reward : float
         o of Deep Gamblers, above 1; the larger, the less is abstained.
     alpha : "row", "global" or float
-        Weights have mean 1 in each row, or over all negatives of the fit (α = 1/μ); a number k
-        means α = 1/(μ + kδ), with μ and δ the mean and standard deviation of u.
+        "row": weights have mean 1 in each row, the positive counted, as in the released code.
+        "global": they have mean 1 over all negatives of the fit, without the positives (α = 1/μ).
+        A number k: α = 1/(μ + kδ), with μ and δ the mean and standard deviation of u over all
+        negatives of the fit; where μ + kδ is not positive, `fit` raises `UndefinedAlphaError`.
     temper : float
         Weights are w to this power, renormalised: 1 as published, 0 is uniform. The default is
         mild, because at full strength the weights of a living model cost accuracy; it was chosen
@@ -56,11 +73,15 @@ class AffinityUncertainty(Hardness):
     normalize, affinity_input : bool
         Inputs of the model: embeddings of unit length; the affinity besides.
     similar : {"larger", "positive"}
-        The group called similar: the one of larger affinities, or the one with the positive.
+        The group called similar: the one of larger affinities (the anchor's own cluster, where
+        embeddings are split), or the one with the positive.
     warmup, passes : int
         Passes over the batches with cross-entropy, then with the estimator's loss.
     optimizer : {"adam", "sgd"}
     lr : float
+    reduction : {"mean", "sum"}
+        The loss of an anchor is the mean over its candidates, as in the released code, or their
+        sum, as printed in the paper; SGD then takes steps that are M times as long.
     hidden : int
         Units of the model's two hidden layers; 128 as published.
     pair_batch : int
@@ -69,7 +90,10 @@ class AffinityUncertainty(Hardness):
         A pass after the first learns from about so many pairs at most; None: from all, as
         published.
     restarts : int
-        New attempts, each with twice the warm-up, after a collapse.
+        New attempts, each with twice the warm-up, while the model is not alive.
+    recipe : {"default", "authors", "paper"}
+        The recipe that these settings come from; a label that `from_recipe` sets. A method with
+        another ``recipe=`` refuses this hardness, because it would ignore that recipe.
     random_state : int
         Seed, where `fit` is given no generator.
 
@@ -92,6 +116,7 @@ class AffinityUncertainty(Hardness):
         self,
         *,
         partition: str = "kmeans",
+        partition_of: str = "affinity",
         estimator: str = "gamblers",
         reward: float = 1.9,
         alpha: str | float = "row",
@@ -104,13 +129,16 @@ class AffinityUncertainty(Hardness):
         passes: int = 10,
         optimizer: str = "adam",
         lr: float = 0.01,
+        reduction: str = "mean",
         hidden: int = 64,
         pair_batch: int = 2048,
         pairs_per_pass: int | None = 32_768,
         restarts: int = 2,
+        recipe: str = "default",
         random_state: int = 0,
     ) -> None:
         self.partition = partition
+        self.partition_of = partition_of
         self.estimator = estimator
         self.reward = reward
         self.alpha = alpha
@@ -123,11 +151,33 @@ class AffinityUncertainty(Hardness):
         self.passes = passes
         self.optimizer = optimizer
         self.lr = lr
+        self.reduction = reduction
         self.hidden = hidden
         self.pair_batch = pair_batch
         self.pairs_per_pass = pairs_per_pass
         self.restarts = restarts
+        self.recipe = recipe
         self.random_state = random_state
+
+    @classmethod
+    def from_recipe(cls, name: str, **settings: Any) -> AffinityUncertainty:
+        """Take the settings of a recipe: "default", "authors" or "paper".
+
+        Parameters
+        ----------
+        name : str
+        **settings :
+            Parameters that replace those of the recipe.
+
+        Examples
+        --------
+        >>> hardness = AffinityUncertainty.from_recipe("paper", reward=1.7)
+        >>> hardness.partition_of, hardness.optimizer, hardness.reward
+        ('embedding', 'sgd', 1.7)
+        """
+        recipes = packaged_toml("augcl.hardness", "recipes.toml")
+        chosen = recipes[one_of(name, recipes, "recipe")]
+        return cls(**{**chosen, "recipe": name, **settings})
 
     @torch.enable_grad()
     def fit(
@@ -150,8 +200,9 @@ class AffinityUncertainty(Hardness):
             if self.vitals_.alive:
                 return self
         warnings.warn(
-            f"the uncertainty model collapsed in {self.restarts + 1} attempts: {self.vitals_}. "
-            "The weighted loss is (almost) the plain one; try a larger reward or more warm-up.",
+            f"the uncertainty model is {self.vitals_.state} after {self.restarts + 1} "
+            f"attempt{'s' * (self.restarts > 0)}: {self.vitals_}. {MEANING[self.vitals_.state]}; "
+            "try a larger reward or more warm-up.",
             CollapseWarning,
             stacklevel=2,
         )
@@ -164,21 +215,41 @@ class AffinityUncertainty(Hardness):
     @torch.no_grad()
     def log_weights(self, anchors: Tensor, candidates: Tensor, affinity: Tensor) -> Tensor:
         """(N, M) log w_ij; finite for finite embeddings."""
-        if not self.fitted:
-            raise NotFittedError("AffinityUncertainty has no weights yet: call fit first")
-        log_u = self.temper * self._judge().verdict(anchors, candidates, affinity)[0]
+        log_u = self.temper * self._log_uncertainty(anchors, candidates, affinity)
         if self.alpha == "row":
             return log_u - _log_mean(log_u, dim=1)
-        shift = 0.0 if self.alpha == "global" else float(self.alpha)
-        # μ + kδ is kept above a hundredth of μ: for k = −1 and a peaked u it would be negative.
-        scale = max(1 + shift * self._variation, 0.01)
-        shifted: Tensor = log_u - (self._log_mean + math.log(scale))
+        shifted: Tensor = log_u - (self._log_mean + math.log(self._alpha_divisor))
         return shifted
 
     def weights(self, anchors: Tensor, candidates: Tensor) -> Tensor:
         """(N, M) weights w_ij of candidate j in the loss of anchor i."""
-        log_w: Tensor = self.log_weights(anchors, candidates, cosine(anchors, candidates))
-        return log_w.exp()
+        return self.log_weights(anchors, candidates, cosine(anchors, candidates)).exp()
+
+    @torch.no_grad()
+    def uncertainty(self, anchors: Tensor, candidates: Tensor) -> Tensor:
+        """(N, M) U of the paper: how unsure the model is about the group of each candidate."""
+        return self._log_uncertainty(anchors, candidates, cosine(anchors, candidates)).exp()
+
+    @torch.no_grad()
+    def groups(self, anchors: Tensor, candidates: Tensor) -> Tensor:
+        """(N, M) bool: whether candidate j is in the similar group of anchor i; needs no fit."""
+        affinity = cosine(anchors, candidates)
+        return self._judge().groups(anchors, candidates, affinity).bool()
+
+    def margins(self, anchors: Tensor, candidates: Tensor, tau: float) -> Tensor:
+        """(N, M) margins m_ij = τ/2 · log w_ij of the paper's Theorem 1."""
+        number("tau", tau, above=0)
+        return tau / 2 * self.log_weights(anchors, candidates, cosine(anchors, candidates))
+
+    def _log_uncertainty(self, anchors: Tensor, candidates: Tensor, affinity: Tensor) -> Tensor:
+        if not self.fitted:
+            raise NotFittedError("AffinityUncertainty has no weights yet: call fit first")
+        return self._judge().verdict(anchors, candidates, affinity)[0]
+
+    @property
+    def _alpha_divisor(self) -> float:
+        """(μ + kδ) / μ."""
+        return 1.0 if isinstance(self.alpha, str) else 1 + self.alpha * self._variation
 
     def state(self) -> dict[str, Tensor]:
         if not self.fitted:
@@ -204,6 +275,8 @@ class AffinityUncertainty(Hardness):
 
     def check(self) -> None:
         one_of(self.partition, PARTITIONS, "partition")
+        one_of(self.partition_of, ("affinity", "embedding"), "partition_of")
+        one_of(self.reduction, ("mean", "sum"), "reduction")
         one_of(self.estimator, ("gamblers", "softmax", "entropy", "distance"), "estimator")
         one_of(self.similar, ("larger", "positive"), "similar group")
         if isinstance(self.alpha, str):
@@ -223,6 +296,7 @@ class AffinityUncertainty(Hardness):
     def _judge(self) -> Judge:
         return Judge(
             self.partition,
+            self.partition_of,
             self.similar,
             self.normalize,
             self.affinity_input,
@@ -249,6 +323,7 @@ class AffinityUncertainty(Hardness):
             passes=self.passes,
             optimizer=self.optimizer,
             lr=self.lr,
+            reduction=self.reduction,
             pair_batch=self.pair_batch,
             pairs_per_pass=self.pairs_per_pass,
             generator=generator,
@@ -263,13 +338,20 @@ class AffinityUncertainty(Hardness):
             affinity = cosine(anchors, candidates)
             log_u, guess = judge.verdict(anchors, candidates, affinity)
             negative = ~torch.eye(*log_u.shape, dtype=torch.bool, device=log_u.device)
-            log_us.append(self.temper * log_u[negative])
-            vitals.append(Vitals.of_batch(log_u, guess, judge.groups(affinity)))
+            log_us.append(log_u[negative])
+            groups = judge.groups(anchors, candidates, affinity)
+            vitals.append(Vitals.of_batch(log_u, guess, groups))
         every = torch.cat(log_us).double()
         every = every if len(every) else every.new_zeros(1)  # one graph a batch: no negatives
-        self._log_mean = float(_log_mean(every, dim=0))
-        log_second = float(_log_mean(2 * every, dim=0))
-        self._variation = math.sqrt(max(0.0, math.expm1(log_second - 2 * self._log_mean)))
+        self._log_mean = float(_log_mean(self.temper * every, dim=0))
+        log_mean, log_second = float(_log_mean(every, dim=0)), float(_log_mean(2 * every, dim=0))
+        self._variation = math.sqrt(max(0.0, math.expm1(log_second - 2 * log_mean)))
+        if self._alpha_divisor <= 0:
+            raise UndefinedAlphaError(
+                f"alpha = {self.alpha} means 1/(μ + kδ) with k = {self.alpha}, but μ + kδ = "
+                f"{math.exp(log_mean) * self._alpha_divisor:.3g} is not positive on these data "
+                f"(δ = {self._variation:.3g} μ): choose a larger k"
+            )
         self.vitals_ = Vitals.mean(vitals)
 
 

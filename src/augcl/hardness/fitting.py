@@ -22,7 +22,7 @@ class Pairs(NamedTuple):
 
     anchors: Tensor
     candidates: Tensor
-    affinity: Tensor
+    affinity: Tensor | None
     group: Tensor
 
 
@@ -42,6 +42,7 @@ def train_network(
     passes: int,
     optimizer: str,
     lr: float,
+    reduction: str,
     pair_batch: int,
     pairs_per_pass: int | None,
     generator: torch.Generator,
@@ -50,8 +51,9 @@ def train_network(
 
     The warm-up lasts `warmup` passes, and up to three times as many while the network is no
     better than one that knows nothing: from such a start, abstaining everywhere is downhill.
-    The first pass sees every pair; the others a share of the anchors of each batch, against all
-    their candidates, so that they come to about `pairs_per_pass`.
+    An update minimises the mean over its anchors of the mean or the sum (`reduction`) over their
+    candidates. The first pass sees every pair; the others a share of the anchors of each batch,
+    against all their candidates, so that they come to about `pairs_per_pass`.
     """
     make = OPTIMIZERS[one_of(optimizer, OPTIMIZERS, "optimizer")]
     steps = make(network.parameters(), lr=lr)
@@ -68,10 +70,11 @@ def train_network(
             order = torch.randperm(len(pairs.anchors), generator=generator)[:seen]
             rows = max(1, pair_batch // max(1, len(pairs.candidates)))
             for some in order.to(pairs.anchors.device).split(rows):
-                logits = network(pairs.anchors[some], pairs.candidates, pairs.affinity[some])
+                affinity = None if pairs.affinity is None else pairs.affinity[some]
+                logits = network(pairs.anchors[some], pairs.candidates, affinity)
                 value = loss(logits.flatten(0, 1), pairs.group[some].flatten())
                 steps.zero_grad()
-                value.backward()
+                (value if reduction == "mean" else value * len(pairs.candidates)).backward()
                 steps.step()
                 losses.append(value.detach())
         share = 1.0 if pairs_per_pass is None else min(1.0, pairs_per_pass / total)

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from augcl.errors import InputError
 from augcl.hardness.fitting import Pairs
-from augcl.hardness.partition import PARTITIONS
+from augcl.hardness.partition import PARTITIONS, embedding_groups
 from augcl.hardness.uncertainty import Estimator, PairNetwork
 from augcl.ops.cosine import cosine, unit_rows
 
@@ -42,38 +42,47 @@ class Judge:
     """Groups, inputs and uncertainties of pairs; without a network, by distance alone."""
 
     partition: str
+    partition_of: str
     similar: str
     normalize: bool
     affinity_input: bool
     estimator: Estimator | None = None
     network: PairNetwork | None = None
 
-    def groups(self, affinity: Tensor) -> Tensor:
-        """(N, M) affinities to groups: 1 for the similar candidates of each anchor, else 0."""
-        group = PARTITIONS[self.partition](affinity)
+    def groups(self, anchors: Tensor, candidates: Tensor, affinity: Tensor) -> Tensor:
+        """(N, M) 1 for the similar candidates of each anchor, else 0."""
+        if self.partition_of == "embedding":
+            group = embedding_groups(*self._embeddings(anchors, candidates), self.partition)
+        else:
+            group = PARTITIONS[self.partition](affinity)
         if self.similar == "positive":
             group = group ^ ~group.diagonal()[:, None]
         return group.long()
 
-    def inputs(
-        self, anchors: Tensor, candidates: Tensor, affinity: Tensor
-    ) -> tuple[Tensor, Tensor, Tensor]:
-        """What the network sees: float32, by default unit vectors and standardised affinities."""
-        anchors, candidates, affinity = anchors.detach(), candidates.detach(), affinity.detach()
+    def _embeddings(self, anchors: Tensor, candidates: Tensor) -> tuple[Tensor, Tensor]:
+        anchors, candidates = anchors.detach(), candidates.detach()
         if self.normalize:
             anchors, candidates = unit_rows(anchors), unit_rows(candidates)
+        return anchors.float(), candidates.float()
+
+    def inputs(
+        self, anchors: Tensor, candidates: Tensor, affinity: Tensor
+    ) -> tuple[Tensor, Tensor, Tensor | None]:
+        """What the network sees: float32, by default unit vectors and standardised affinities."""
+        anchors, candidates = self._embeddings(anchors, candidates)
         if not self.affinity_input:
-            return anchors.float(), candidates.float(), torch.zeros_like(affinity).float()
-        centred = affinity - affinity.mean(1, keepdim=True)
+            return anchors, candidates, None
+        centred = affinity.detach() - affinity.detach().mean(1, keepdim=True)
         spread = centred.square().mean(1, keepdim=True).sqrt()
-        standardised = centred / spread.clamp_min(1e-6)
-        return anchors.float(), candidates.float(), standardised.float()
+        return anchors, candidates, (centred / spread.clamp_min(1e-6)).float()
 
     @torch.no_grad()
     def pairs(self, anchors: Tensor, candidates: Tensor) -> Pairs:
         """What the network learns from."""
         affinity = cosine(anchors, candidates)
-        return Pairs(*self.inputs(anchors, candidates, affinity), self.groups(affinity))
+        return Pairs(
+            *self.inputs(anchors, candidates, affinity), self.groups(anchors, candidates, affinity)
+        )
 
     def verdict(
         self, anchors: Tensor, candidates: Tensor, affinity: Tensor
@@ -81,7 +90,8 @@ class Judge:
         """(N, M) log u, and the groups that the network would name."""
         if self.network is None or self.estimator is None:
             nearness = -(1 - affinity).clamp_min(1e-6).log()
-            return torch.where(self.groups(affinity) == 1, EXCLUDED, nearness), None
+            similar = self.groups(anchors, candidates, affinity) == 1
+            return torch.where(similar, EXCLUDED, nearness), None
         network = self.network.to(affinity.device)  # a loaded one lies on the CPU
         logits = network.blocked(*self.inputs(anchors, candidates, affinity))
         return self.estimator.log_uncertainty(logits), (logits[..., 1] > logits[..., 0]).long()

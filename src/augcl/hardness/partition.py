@@ -1,4 +1,10 @@
-"""Two groups of candidates for every anchor: the similar ones (True) and the others."""
+"""Two groups of candidates for every anchor: the similar ones (True) and the others.
+
+The paper can be read in two ways, and both are here. *Affinity*: the cosines of one anchor to its
+candidates are split, one clustering per anchor (the released code). *Embedding*: the candidates
+themselves are split, one clustering for all anchors, and the cluster that an anchor lies in is its
+similar group (the text).
+"""
 
 from __future__ import annotations
 
@@ -9,12 +15,98 @@ from torch import Tensor
 
 from augcl.ops.two_means import two_means
 
+STARTS = 8
+"""Main directions of the points along which 2-means starts; the best result is kept."""
+
+STEPS = 100
+"""Steps of 2-means at most; it stops when no point changes sides."""
+
+
+def two_clusters(points: Tensor) -> Tensor:
+    """Split each set of points in two with a small within-cluster sum of squares (2-means).
+
+    Lloyd's algorithm starts from the best split along each of the main directions of the set, so
+    that no random draw takes part. Which of the two clusters is called True has no meaning.
+
+    Parameters
+    ----------
+    points : (S, M, D) float
+        S sets of M points.
+
+    Returns
+    -------
+    (S, M) bool
+        Equal points are one cluster, all True.
+
+    Examples
+    --------
+    >>> points = torch.tensor([[[0.0, 0.0], [0.1, 0.0], [5.0, 5.0], [5.0, 5.1]]])
+    >>> label = two_clusters(points)[0]
+    >>> (label == label[0]).tolist()
+    [True, True, False, False]
+    """
+    centred = points.detach().double()
+    centred = centred - centred.mean(1, keepdim=True)
+    directions = torch.linalg.eigh(centred.mT @ centred).eigenvectors[..., -STARTS:]
+    if 1 < directions.shape[-1] < STARTS:  # few: take the diagonals between the two main ones, too
+        first, second = directions[..., -1:], directions[..., -2:-1]
+        directions = torch.cat([directions, first + second, first - second], dim=-1)
+    along = (centred @ directions).mT  # (S, starts, M)
+    label = two_means(along.flatten(0, 1)).view_as(along)
+    for _ in range(STEPS):
+        high, low, total = _centres(centred, label)
+        border = (high.square().sum(-1) - low.square().sum(-1)) / 2
+        nearer_high = (high - low) @ centred.mT > border[..., None]
+        before, label = label, torch.where(total.any(-1, keepdim=True), nearer_high, label)
+        if label.equal(before):
+            break
+    high, low, total = _centres(centred, label)
+    between = ((high - low) * total).sum(-1)  # the larger, the smaller within the clusters
+    best = between.argmax(1)
+    return label[torch.arange(len(label), device=label.device), best]
+
+
+def _centres(centred: Tensor, label: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Means of both clusters, and the sum of the first; all points together sum to 0."""
+    size = label.sum(-1, keepdim=True)
+    total = label.double() @ centred
+    return total / size.clamp_min(1), -total / (label.shape[-1] - size).clamp_min(1), total
+
+
+def spectral_clusters(points: Tensor) -> Tensor:
+    """Split each set of points in two by spectral clustering (Ng, Jordan and Weiss, 2001).
+
+    The kernel is exp(−‖x − y‖² / 2σ²), with σ² the variance of the set; its diagonal is 0. The
+    rows of the two leading eigenvectors of the normalised kernel, scaled to unit length, are split
+    by `two_clusters`.
+
+    Parameters
+    ----------
+    points : (S, M, D) float
+
+    Returns
+    -------
+    (S, M) bool
+        Equal points are one cluster, all True.
+    """
+    if points.shape[1] < 3:  # a kernel of two points without its diagonal knows no distance
+        return two_clusters(points)
+    points = points.detach().double()
+    centred = points - points.mean(1, keepdim=True)
+    variance = centred.square().sum(-1).mean(1)
+    inner = centred @ centred.mT
+    squares = inner.diagonal(dim1=1, dim2=2)
+    distance = squares[:, :, None] + squares[:, None, :] - 2 * inner
+    kernel = torch.exp(-distance / (2 * variance.clamp_min(1e-300))[:, None, None])
+    kernel.diagonal(dim1=1, dim2=2).zero_()
+    root = kernel.sum(2).clamp_min(1e-300).rsqrt()
+    vectors = torch.linalg.eigh(root[:, :, None] * kernel * root[:, None, :]).eigenvectors
+    rows = torch.nn.functional.normalize(vectors[..., -2:], dim=-1)
+    return two_clusters(rows) | (variance < 1e-24)[:, None]
+
 
 def spectral(affinity: Tensor, *, block: int = 32) -> Tensor:
-    """Binary spectral clustering of each row's numbers under a Gaussian kernel.
-
-    The kernel of row i is exp(−(s_ij − s_ik)² / 2σ_i²), with σ_i the row's standard deviation; the
-    row is split by 2-means of the second eigenvector of the normalised kernel.
+    """Spectral clustering of each row's numbers.
 
     Parameters
     ----------
@@ -27,22 +119,42 @@ def spectral(affinity: Tensor, *, block: int = 32) -> Tensor:
     (N, M) bool
         True for the group of the larger affinities; a constant row is one group, all True.
     """
-    if affinity.shape[1] < 2:
-        return torch.ones_like(affinity, dtype=torch.bool)
-    return torch.cat([_spectral_rows(rows) for rows in affinity.detach().split(block)])
-
-
-def _spectral_rows(rows: Tensor) -> Tensor:
-    rows = rows.double()
-    spread = rows.std(1, keepdim=True, correction=0)
-    scaled = (rows - rows.mean(1, keepdim=True)) / spread.clamp_min(1e-12)
-    kernel = torch.exp(-0.5 * (scaled[:, :, None] - scaled[:, None, :]).square())
-    root = kernel.sum(2).rsqrt()
-    vectors = torch.linalg.eigh(root[:, :, None] * kernel * root[:, None, :]).eigenvectors
-    second = vectors[:, :, -2] * root
-    # The sign of an eigenvector is arbitrary; let it grow with the affinity.
-    second = second * torch.where((second * scaled).sum(1, keepdim=True) < 0, -1.0, 1.0)
-    return two_means(second) | (spread < 1e-12)
+    parts = [spectral_clusters(rows.unsqueeze(2)) for rows in affinity.detach().split(block)]
+    label = torch.cat(parts) if parts else torch.ones_like(affinity, dtype=torch.bool)
+    high = (affinity * label).sum(1) / label.sum(1).clamp_min(1)
+    low = (affinity * ~label).sum(1) / (~label).sum(1).clamp_min(1)
+    wrong_way = (high < low) & ~label.all(1)
+    return label ^ wrong_way[:, None]
 
 
 PARTITIONS: dict[str, Callable[[Tensor], Tensor]] = {"kmeans": two_means, "spectral": spectral}
+"""By name: (N, M) affinities to (N, M) groups."""
+
+CLUSTERINGS: dict[str, Callable[[Tensor], Tensor]] = {
+    "kmeans": two_clusters,
+    "spectral": spectral_clusters,
+}
+"""By name: (S, M, D) points to (S, M) clusters."""
+
+
+def embedding_groups(anchors: Tensor, candidates: Tensor, partition: str) -> Tensor:
+    """Split the candidates in two clusters; similar are those in the cluster of the anchor.
+
+    An anchor lies in the cluster with the nearer mean. One clustering serves all anchors.
+
+    Parameters
+    ----------
+    anchors, candidates : (N, D), (M, D)
+    partition : {"kmeans", "spectral"}
+
+    Returns
+    -------
+    (N, M) bool
+    """
+    label = CLUSTERINGS[partition](candidates.unsqueeze(0))[0]
+    points = candidates.detach().double()
+    mean = points.mean(0)
+    high, low, _ = _centres(points - mean, label)
+    border = (high.square().sum() - low.square().sum()) / 2
+    in_high = (anchors.detach().double() - mean) @ (high - low) >= border
+    return (label == in_high[:, None]) | label.all()

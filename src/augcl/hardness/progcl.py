@@ -150,13 +150,13 @@ class ProGCL(Hardness):
             self.mixture_ = BetaMixture(*state["mixture"])
 
     def diagnose(self) -> dict[str, Any]:
-        """Both components' means and the weight of the upper one; alive if neither vanished."""
+        """Both components' means and the weight of the upper one; collapsed if one vanished."""
         if not self.fitted:
             return {}
         low, high = self.mixture_.mean.tolist()
         share = float(self.mixture_.weight[1])
-        alive = 1e-3 < share < 1 - 1e-3
-        return {"mean_low": low, "mean_high": high, "share_high": share, "alive": alive}
+        state = "alive" if 1e-3 < share < 1 - 1e-3 else "collapsed"
+        return {"mean_low": low, "mean_high": high, "share_high": share, "state": state}
 
 
 def _similarity(cosines: Tensor) -> Tensor:

@@ -38,14 +38,15 @@ class PairNetwork(nn.Module):
         self.middle = glorot_linear(hidden, hidden, generator)
         self.last = glorot_linear(hidden, classes, generator)
 
-    def forward(self, anchors: Tensor, candidates: Tensor, affinity: Tensor) -> Tensor:
-        """(N, D), (M, D) and (N, M) to logits (N, M, classes)."""
+    def forward(self, anchors: Tensor, candidates: Tensor, affinity: Tensor | None) -> Tensor:
+        """(N, D), (M, D) and (N, M) to logits (N, M, classes); without affinities, s = 0."""
         rows, columns, for_affinity = self._factors(anchors, candidates)
         hidden = rows[:, None, :] + columns
-        hidden.addcmul_(affinity[:, :, None], for_affinity).relu_()
+        if affinity is not None:
+            hidden.addcmul_(affinity[:, :, None], for_affinity)
         # Pairs in one row: torch copies gradients of what is changed in place through a view.
-        hidden = self.middle(hidden.flatten(0, 1)).relu_()
-        return self.last(hidden).unflatten(0, affinity.shape)  # type: ignore[no-any-return]
+        logits: Tensor = self.last(self.middle(hidden.relu_().flatten(0, 1)).relu_())
+        return logits.unflatten(0, hidden.shape[:2])  # type: ignore[no-any-return]
 
     def _factors(self, anchors: Tensor, candidates: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """A z_i + b, C ẑ_j and a."""
@@ -57,7 +58,7 @@ class PairNetwork(nn.Module):
 
     @torch.no_grad()
     def blocked(
-        self, anchors: Tensor, candidates: Tensor, affinity: Tensor, *, pairs: int = 4096
+        self, anchors: Tensor, candidates: Tensor, affinity: Tensor | None, *, pairs: int = 4096
     ) -> Tensor:
         """`forward`, some rows at a time in the same memory, which so stays in the cache.
 
@@ -66,18 +67,19 @@ class PairNetwork(nn.Module):
         """
         rows, columns, for_affinity = self._factors(anchors, candidates)
         rows, columns = rows.t().contiguous()[:, :, None], columns.t().contiguous()[:, None, :]
-        N, M, hidden = *affinity.shape, len(for_affinity)
+        N, M, hidden = len(anchors), len(candidates), len(for_affinity)
         step = max(1, pairs // max(1, M))
         memory = rows.new_empty(2, hidden * min(step, N) * M)
         logits = rows.new_empty(self.last.out_features, N * M)
         for start in range(0, N, step):
             some = rows[:, start : start + step]
-            near = affinity[start : start + step].reshape(1, -1)
-            h, k = memory[:, : hidden * near.numel()].view(2, hidden, -1)
+            h, k = memory[:, : some.numel() * M].view(2, hidden, -1)
             torch.add(some, columns, out=h.view(hidden, -1, M))
-            h.addcmul_(near, for_affinity[:, None]).relu_()
+            if affinity is not None:
+                h.addcmul_(affinity[start : start + step].reshape(1, -1), for_affinity[:, None])
+            h.relu_()
             torch.addmm(self.middle.bias[:, None], self.middle.weight, h, out=k).relu_()
-            out = logits[:, start * M : start * M + near.numel()]
+            out = logits[:, start * M : (start + some.shape[1]) * M]
             torch.addmm(self.last.bias[:, None], self.last.weight, k, out=out)
         return logits.view(-1, N, M).permute(1, 2, 0)
 

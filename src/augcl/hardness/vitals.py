@@ -7,6 +7,12 @@ from dataclasses import asdict, astuple, dataclass, fields
 import torch
 from torch import Tensor
 
+LEARNED = 0.2
+"""Share of the errors of "always the larger group" that a model which has learned corrects.
+
+A network with random weights corrects up to a tenth of them by chance.
+"""
+
 
 @dataclass(frozen=True)
 class Vitals:
@@ -34,9 +40,21 @@ class Vitals:
     majority: float
 
     @property
+    def state(self) -> str:
+        """What became of the model.
+
+        "collapsed": all weights are (almost) equal. "unlearned": they differ, but the model names
+        the groups hardly better than one that always names the larger group. "alive": neither.
+        """
+        if self.near_one >= 0.9 or self.weight_std <= 0.01:
+            return "collapsed"
+        corrected = (self.agreement - self.majority) / max(1 - self.majority, 1e-12)
+        return "alive" if corrected >= LEARNED else "unlearned"
+
+    @property
     def alive(self) -> bool:
-        """The weights differ from each other."""
-        return self.near_one < 0.9 and self.weight_std > 0.01
+        """The weights differ, and the model has learned the groups."""
+        return self.state == "alive"
 
     @classmethod
     def of_batch(cls, log_u: Tensor, guess: Tensor | None, group: Tensor) -> Vitals:
@@ -59,8 +77,8 @@ class Vitals:
         """Average of several batches' vitals."""
         return cls.from_tensor(torch.stack([v.to_tensor() for v in several]).mean(0))
 
-    def to_dict(self) -> dict[str, float | bool]:
-        return {**asdict(self), "alive": self.alive}
+    def to_dict(self) -> dict[str, float | str]:
+        return {**asdict(self), "state": self.state}
 
     def to_tensor(self) -> Tensor:
         return torch.tensor(astuple(self), dtype=torch.float64)

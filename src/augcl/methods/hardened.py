@@ -58,7 +58,7 @@ class HardenedContrast(GraphEstimator):
         self._onset = Onset(
             self.hardness_,
             epochs=self.epochs,
-            usual=int(self.epochs * recipe.warmup_share),
+            usual=recipe.warmup(self.epochs),
             warmup=self.warmup,
         )
         self._contrast = HardenedLoss(

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
 
 from sklearn.base import clone
 
-from augcl.errors import one_of
+from augcl.errors import InputError, one_of
 from augcl.files import packaged_toml
 from augcl.hardness import Hardness, named_hardness
 
@@ -17,18 +16,24 @@ from augcl.hardness import Hardness, named_hardness
 class Recipe:
     """Settings that a recipe decides; see recipes.toml."""
 
+    name: str
     warmup_share: float
     augment_anchor: bool
     growth: str
     statistics: str
-    hardness: dict[str, Any]
+    warmup_most: int | None = None
+
+    def warmup(self, epochs: int) -> int:
+        """Epochs before a hardness sets in that has to be fitted."""
+        share = int(epochs * self.warmup_share)
+        return share if self.warmup_most is None else min(share, self.warmup_most)
 
 
 @cache
 def recipes() -> dict[str, Recipe]:
     """All recipes by name."""
     found = packaged_toml("augcl.methods", "recipes.toml")
-    return {name: Recipe(**values) for name, values in found.items()}
+    return {name: Recipe(name, **values) for name, values in found.items()}
 
 
 def get_recipe(name: str) -> Recipe:
@@ -39,8 +44,15 @@ def get_recipe(name: str) -> Recipe:
 def chosen_hardness(hardness: Hardness | str | None, recipe: Recipe) -> Hardness:
     """A checked hardness of its own for one fit; a name takes the settings of the recipe."""
     if isinstance(hardness, Hardness):
+        made_with = getattr(hardness, "recipe", recipe.name)
+        if recipe.name not in ("default", made_with):
+            raise InputError(
+                f"recipe {recipe.name!r} would not change the hardness object, which has the "
+                f"settings of recipe {made_with!r}: give hardness='augcl', or "
+                f"AffinityUncertainty.from_recipe({recipe.name!r}, …) with settings of your own"
+            )
         own: Hardness = clone(hardness)
     else:
-        own = named_hardness(hardness or "none", recipe.hardness)
+        own = named_hardness(hardness or "none", recipe.name)
     own.check()
     return own

@@ -24,6 +24,7 @@ from augcl.experiments.seeds import (
     read_result,
 )
 from augcl.files import packaged_text, write_text
+from augcl.hardness.affinity import MEANING
 
 Metrics = list[dict[str, Any]]
 
@@ -65,16 +66,16 @@ def _spread(accuracy: dict[str, Any]) -> str:
 
 
 def _warnings(result: dict[str, Any]) -> list[str]:
-    pairs = zip(result["seeds"], result["weights"], strict=True)
-    dead = [str(seed) for seed, weights in pairs if weights and not weights.get("fit_alive", True)]
+    pairs = list(zip(result["seeds"], result["weights"], strict=True))
     found = [f"Seed {seed} learned nothing: {why}." for seed, why in collapses(result).items()]
-    if not dead:
-        return found
-    return [
-        *found,
-        f"The uncertainty model collapsed for seed{'s' * (len(dead) > 1)} {', '.join(dead)}: all "
-        "weights are almost 1 there, and the weighted loss is the plain one.",
-    ]
+    for state, meaning in MEANING.items():
+        seeds = [str(seed) for seed, w in pairs if w and w.get("fit_state") == state]
+        if seeds:
+            many = "s" * (len(seeds) > 1)
+            found.append(
+                f"The uncertainty model is {state} for seed{many} {', '.join(seeds)}. {meaning}."
+            )
+    return found
 
 
 def _facts(result: dict[str, Any]) -> list[tuple[str, str]]:

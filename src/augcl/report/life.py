@@ -31,7 +31,7 @@ def _vital_signs(folder: Path) -> Grid:
         (
             dataset,
             f"{fit['reward']:.1f}",
-            "yes" if fit["alive"] else "NO",
+            fit["state"],
             f"{fit['uncertainty_mean']:.3f} ± {fit['uncertainty_std']:.3f}",
             f"{fit['weight_std']:.2f}",
             f"{100 * fit['near_one']:.1f} %",
@@ -45,7 +45,7 @@ def _vital_signs(folder: Path) -> Grid:
     header = (
         "",
         "reward o",
-        "alive",
+        "state",
         "u",
         "std of w",
         "w within 1 % of 1",
@@ -72,5 +72,5 @@ def _alive_runs(folder: Path) -> Grid:
 
 def _count(folder: Path, dataset: str, row: str) -> str:
     found = [r["weights"] for r in records(TABLE.cell(dataset, row).path(folder)).values()]
-    alive = [weights for weights in found if weights and weights["fit_alive"]]
+    alive = [weights for weights in found if weights and weights["fit_state"] == "alive"]
     return f"{len(alive)} of {len(found)}" if found else ""

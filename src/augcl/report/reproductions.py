@@ -11,13 +11,16 @@ from augcl.experiments.fanout import Failure, Work, compute_missing
 from augcl.experiments.selection import PROTOCOL
 from augcl.experiments.sensitivity import TABLES
 from augcl.experiments.table import Table
+from augcl.report import figure_one, improvement
 from augcl.report.attack_table import LAPTOP, attack_cells, attack_table
 from augcl.report.comparison import comparison
 from augcl.report.convergence import convergence
 from augcl.report.findings import Findings
 from augcl.report.headroom import headroom_cells, headroom_map
+from augcl.report.improvement import improvement_cells, improvement_table
 from augcl.report.request import Request
 from augcl.report.sensitivity import sensitivity
+from augcl.report.theorem import theorem, theorem_cells
 from augcl.report.time_table import TIMED, TURNS, measure_times, time_table
 
 
@@ -102,6 +105,19 @@ REPRODUCTIONS = {
         epochs=200,
         candidates=512,
     ),
+    "improvement": Reproduction(
+        compute=lambda request, jobs: _compute(improvement_cells(request), request, jobs),
+        findings=improvement_table,
+        rows=improvement.ROWS,
+        known=improvement.KNOWN,
+        datasets=(*SMALL, "Amazon-Photo"),
+        all_datasets=improvement.DATASETS,
+        seeds=3,
+        all_seeds=5,
+        candidates=512,
+        takes=("datasets", "epochs", "candidates"),
+        level="any",
+    ),
     "ablation": _of_table(ablation.TABLE, SMALL[:2], graph_classification.DATASETS),
     "alpha": _of_table(TABLES["alpha"], SMALL[1:], SMALL[1:], sensitivity),
     "reward": _of_table(TABLES["reward"], SMALL[1:], SMALL[1:], sensitivity),
@@ -116,6 +132,30 @@ REPRODUCTIONS = {
         all_seeds=TURNS,
     ),
     "convergence": _of_table(GRAPHS, SMALL[1:], SMALL[1:], convergence, rows=TIMED, seeds=1),
+    "figure-1": Reproduction(
+        compute=lambda request, jobs: _compute(figure_one.toy_cells(request), request, jobs),
+        findings=figure_one.figure_one,
+        rows=figure_one.ROWS,
+        known=figure_one.ROWS,
+        datasets=(),
+        all_datasets=(),
+        seeds=figure_one.DRAWS,
+        all_seeds=figure_one.DRAWS,
+        takes=(),
+        level="any",
+    ),
+    "theorem": Reproduction(
+        compute=lambda request, jobs: _compute(theorem_cells(request), request, jobs),
+        findings=theorem,
+        rows=figure_one.ROWS,
+        known=figure_one.ROWS,
+        datasets=(),
+        all_datasets=(),
+        seeds=1,
+        all_seeds=1,
+        takes=(),
+        level="any",
+    ),
     "attacks": Reproduction(
         compute=lambda request, jobs: _compute(attack_cells(request), request, jobs),
         findings=attack_table,

@@ -41,6 +41,9 @@ class Method(TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
     """Of the publication."""
     cost: str = "minutes"
     """Of one training on a benchmark of the usual size: "seconds", "minutes" or "hours"."""
+    revision: int = 1
+    """Raised where the same settings and seed give another result: cells of an older one are not
+    read."""
     gives_kernel: bool = False
     """Whether `transform` gives the similarity to each training graph instead of an embedding."""
     preset_file: str | None = None

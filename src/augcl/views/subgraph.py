@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from augcl.data.graph import GraphSet
 from augcl.errors import one_of
-from augcl.ops.segments import pointer, random_below, random_element
+from augcl.ops.segments import pointer, random_below, random_element, uniform
 from augcl.views.edit import Edit, View, share
 
 
@@ -61,16 +62,25 @@ def _star(
 def _walk(
     kept: Tensor, graphs: GraphSet, seed: Tensor, more: Tensor, generator: torch.Generator
 ) -> None:
-    """Mark the nodes that a walk from each seed meets, until `more` are marked or n steps done."""
-    neighbours, start, _ = graphs.adjacency.outgoing
-    degree = start.diff()
-    size = graphs.node_ptr.diff()
-    walking = ((more > 0) & (degree[seed] > 0)).nonzero().squeeze(1)
-    here, left, steps = seed[walking], more[walking].clone(), size[walking].clone()
+    """Mark the nodes that a walk from each seed meets, until `more` are marked or n steps done.
+
+    The last walks go on for hundreds of steps, few at a time: calls of NumPy cost the least there.
+    """
+    neighbours, start = (part.cpu().numpy() for part in graphs.adjacency.outgoing[:2])
+    here, left, steps = (t.cpu().numpy() for t in (seed, more, graphs.node_ptr.diff()))
+    marked = kept.cpu().numpy()
+    degree = np.diff(start)
+    walking = ((left > 0) & (degree[here] > 0)).nonzero()[0]
+    here, left, steps = here[walking], left[walking], steps[walking]
+    cpu = torch.device("cpu")
     while len(here):
-        here = neighbours[start[here] + random_below(degree[here], generator)]
-        left -= (~kept[here]).long()
-        kept[here] = True
-        steps -= 1
+        draw = uniform(len(here), generator, cpu, torch.float64).numpy()
+        limit = degree[here]
+        here = neighbours[start[here] + np.minimum((draw * limit).astype(np.int64), limit - 1)]
+        left = left - ~marked[here]
+        marked[here] = True
+        steps = steps - 1
         on = (left > 0) & (steps > 0)
-        here, left, steps = here[on], left[on], steps[on]
+        if not on.all():
+            here, left, steps = here[on], left[on], steps[on]
+    kept.copy_(torch.from_numpy(marked))
