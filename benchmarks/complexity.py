@@ -11,6 +11,7 @@ import time
 import warnings
 from collections.abc import Callable, Sequence
 from functools import partial
+from unittest.mock import patch
 
 import numpy as np
 import torch
@@ -18,7 +19,7 @@ from sklearn.cluster import KMeans
 from torch import Tensor, nn
 from torch.utils.flop_counter import FlopCounterMode
 
-from augcl.hardness import AffinityUncertainty, two_means
+from augcl.hardness import AffinityUncertainty, partition, two_means
 from augcl.hardness.uncertainty import PairNetwork
 from augcl.ops.cosine import cosine
 from benchmarks import textbook
@@ -32,8 +33,8 @@ SORTING = 0.3  # above 1: M log M looks like M^1.16 between 128 and 2,048, and t
 
 
 def complexity(full: bool) -> list[Row]:
-    """Exponents of N, M and T (partition), and of N, M, K, L and d (model)."""
-    return [*_partition(31 if full else 15), *_model()]
+    """Exponents of N, M and T (both partitions), and of N, M, K, L and d (model)."""
+    return [*_partition(31 if full else 15), *_clusters(), *_model()]
 
 
 def _partition(turns: int) -> list[Row]:
@@ -48,11 +49,33 @@ def _partition(turns: int) -> list[Row]:
         _row("partition, N from 128 to 2,048 (timed)", "N^1", "N", sizes, in_n, 1 + SORTING),
         _row("partition, M from 128 to 2,048 (timed)", "M^1", "M", sizes, in_m, 1 + SORTING),
         Row(
-            "partition, T: k-means of scikit-learn iterates; ours is exact after one sort",
+            "partition, T: k-means of scikit-learn iterates; ours of cosines is exact by one sort",
             textbook=f"T^1, {needed}",
             ours="no T",
         ),
     ]
+
+
+def _clusters() -> list[Row]:
+    """The same for clusters of embeddings, as in the recipe "paper": one for all anchors."""
+    sizes, T, most = (128, 256, 512, 1024), (2, 4, 8), 1 + TOLERANCE
+    in_n = [work_of_clusters(n=n) for n in sizes]
+    in_m = [work_of_clusters(m=m) for m in sizes]
+    in_t = [work_of_clusters(m=2048, steps=t) for t in T]
+    what = "clusters of embeddings"
+    return [
+        _row(f"{what}, N (counted; one serves all anchors)", "N^1", "N", sizes, in_n, most),
+        _row(f"{what}, M (counted)", "M^1", "M", sizes, in_m, most),
+        _row(f"{what}, T (counted)", "T^1", "T", T, in_t, most),
+    ]
+
+
+def work_of_clusters(*, n: int = 128, m: int = 128, steps: int = 2) -> int:
+    """Of the groups of n anchors among m candidates, after so many steps of 2-means."""
+    rng = np.random.default_rng(0)
+    rows = torch.from_numpy(rng.standard_normal((n + m, WIDTH)))
+    with patch.object(partition, "STEPS", steps):  # the points are noise: more would follow
+        return counted(lambda: partition.embedding_groups(rows[:n], rows[n:], "kmeans"))
 
 
 def _seconds(tables: Sequence[Tensor], turns: int) -> list[float]:

@@ -54,7 +54,7 @@ def test_no_part_grows_faster_than_the_paper_says(monkeypatch):
     seconds = iter([[1.0, 2.0, 4.0, 8.0, 16.0]] * 2)
     monkeypatch.setattr("benchmarks.complexity.in_turns", lambda *works, **_: next(seconds))
     rows = complexity(False)
-    assert [row.ok for row in rows if row.ok is not None] == [True] * 9
+    assert [row.ok for row in rows if row.ok is not None] == [True] * 12
     letters = {row.ours.split("^")[0] for row in rows}
-    assert {"N", "M", "K", "(L−2)", "d", "no T"} <= letters
+    assert {"N", "M", "T", "K", "(L−2)", "d", "no T"} <= letters
     assert all(math.isfinite(float(row.ours.split("^")[1])) for row in rows if "^" in row.ours)

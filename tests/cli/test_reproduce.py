@@ -147,6 +147,18 @@ def test_ablation_whose_rows_have_commas_in_their_names(shared):
     assert kinds == {".md", ".tex", ".json"}
 
 
+def test_convergence_tells_what_the_weights_alone_do(shared):
+    arguments = ("--datasets", "MUTAG", "--epochs", 4, "--jobs", 1, "--seeds", 1)
+    found, _ = shared("convergence", *arguments, "--methods", "GraphCL,AUGCL")
+    assert found["onset"] == {"MUTAG, AUGCL": 2}
+    jump = found["jumps"]["MUTAG, AUGCL"]
+    assert 0 < jump["weighted"] < jump["plain"]
+    assert jump["weights_at_the_end"] == pytest.approx([1], abs=0.1)  # every row has a mean of 1
+    (sentence,) = found["sentences"]
+    assert "after epoch 2" in sentence
+    assert "the weights alone take the loss from" in sentence
+
+
 def test_improvement(place, shared):
     cells = cell_files(place[0])
     found, kinds = shared("improvement", *MUTAG, "--seeds", 1)

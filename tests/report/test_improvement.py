@@ -67,7 +67,7 @@ def test_what_was_not_measured_is_named_with_the_command_that_measures_it(graphs
     assert lines(found)["Wiki-CS (on GCA)"]["base"] == "not measured"
     assert lines(found)["Wiki-CS (on GCA)"]["published"] == "+0.51"
     assert found.sentences[-1].startswith(
-        "Wiki-CS was not measured: augcl reproduce improvement --datasets Wiki-CS --data-dir DIR"
+        "Wiki-CS was not measured: augcl reproduce improvement --datasets Wiki-CS --methods AUGCL "
     )
     assert "in 1 of 1 comparisons" in found.sentences[0]
 
@@ -97,6 +97,19 @@ def test_graphs_are_trained_on_graphcl_and_nodes_on_gca_with_their_own_epochs(tm
     assert len(cells) == 8
     whole = split(replace(request, candidates=None))
     assert [part.epochs for part in whole] == [None, None]
+
+
+def test_the_paper_s_recipe_is_judged_against_a_base_with_its_views(tmp_path):
+    request = replace(ask(tmp_path, "MUTAG", "Amazon-Photo", seeds=1), rows=("AUGCL-paper",))
+    cells = improvement_cells(request)
+    assert {(c.spec.dataset, c.spec.hardness, c.spec.recipe) for c in cells} == {
+        (dataset, hardness, "paper")
+        for dataset in request.datasets
+        for hardness in ("none", "augcl")
+    }
+    for row, gain in (("GraphCL-paper", 0), ("AUGCL-paper", 1)):
+        store(replace(request, datasets=("MUTAG",)), graph_classification.TABLE, row, [gain])
+    assert "MUTAG (on GraphCL-paper)" in lines(improvement_table(request))
 
 
 def test_a_folder_without_cells_gives_only_what_is_missing(tmp_path):

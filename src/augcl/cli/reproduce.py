@@ -43,6 +43,13 @@ def reproduce(
         typer.Option(min=2, help="Nodes: so many random negatives in a step; 512, --full: all."),
     ] = None,
     select: Select = None,
+    recipe: Annotated[
+        str | None,
+        typer.Option(
+            help="Recipe of all rows that have none of their own: default, paper or authors; "
+            "default."
+        ),
+    ] = None,
     full: Annotated[
         bool, typer.Option("--full", help="The paper's data sets, seeds and epochs.")
     ] = False,
@@ -80,7 +87,15 @@ def reproduce(
         rows = _split(methods, about.known.__contains__)
         for row in rows:
             one_of(row, about.known, "method")
-        given = {"datasets": datasets, "epochs": epochs, "candidates": candidates, "select": select}
+        if recipe is not None:
+            one_of(recipe, ("default", "paper", "authors"), "recipe")
+        given = {
+            "datasets": datasets,
+            "epochs": epochs,
+            "candidates": candidates,
+            "select": select,
+            "recipe": recipe,
+        }
         for option, value in given.items():
             if value is not None and option not in about.takes:
                 raise InputError(f"--{option} does not fit {what}, it means nothing there: drop it")
@@ -94,6 +109,7 @@ def reproduce(
             seeds=seeds or (about.all_seeds if full else about.seeds),
             epochs=epochs or (None if full else about.epochs),
             candidates=candidates or (None if full else about.candidates),
+            recipe=recipe or "default",
             select=select is not None,
             data_dir=data_dir,
         )

@@ -44,8 +44,8 @@ class AttackSpec:
     depth : int
         Of the victim.
     pretraining : {"none", "graphcl", "progcl", "augcl"}
-    recipe : {"default", "authors"}
-        Of victim and attacks.
+    recipe : {"default", "authors", "paper"}
+        Settings of victim and attacks; "paper" changes the hardness of the pre-training only.
     epochs : int
         Of the victim; published are up to 1000.
     per_class : int
@@ -89,10 +89,11 @@ class AttackSpec:
         """The attack of that name."""
         kind = ATTACKS[one_of(name, ATTACKS, "attack")]
         own: dict[str, Any] = {"updates": self.updates, "progress": progress}
+        recipe = "default" if self.recipe == "paper" else self.recipe  # it is about victims alone
         return kind(
             budget=self.budget,
             changes=self.changes,
-            recipe=self.recipe,
+            recipe=recipe,
             random_state=seed,
             **(own if kind is RLS2V else {}),
         )

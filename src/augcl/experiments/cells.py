@@ -10,7 +10,7 @@ import hashlib
 import json
 import re
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,8 @@ from augcl.data.catalogue import known_name
 from augcl.errors import InputError
 from augcl.experiments.run import Spec, one_thread, run
 from augcl.files import remove_temporary, write_json
+from augcl.hardness import UndefinedAlphaError
+from augcl.training.method import plain_settings
 
 FOLDER = "cells"
 
@@ -54,10 +56,15 @@ class Cell:
         """
         one_thread()
         work = work_folder(self.path(out)) if self.spec.level == "node" else None
-        outcome = run(
-            self.spec, self.seed, data_dir=data_dir, progress=False, folder=work, resume=True
-        )
-        write_json(self.path(out), outcome.record)
+        try:
+            record = run(
+                self.spec, self.seed, data_dir=data_dir, progress=False, folder=work, resume=True
+            ).record
+        except UndefinedAlphaError as error:  # a finding, and computing it again would not help
+            facts = {"spec": asdict(self.spec), "seed": self.seed, "accuracy": None}
+            hardness = plain_settings(self.spec.hardness_object())
+            record = {**facts, "hardness_settings": hardness, "undefined": str(error)}
+        write_json(self.path(out), record)
         clear_work(self.path(out))
 
     def with_seed(self, seed: int) -> Cell:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from augcl.experiments.graph_classification import READINGS
 from augcl.experiments.published import accuracy
 from augcl.experiments.table import Setting, Table
 
@@ -53,8 +54,19 @@ def _rows(base: str) -> dict[str, dict[str, Any]]:
         "ProGCL-mix": {**plain, "hardness": "progcl", "hardness_options": {"mode": "mix"}},
         "AUGCL-full": {**plain, "hardness": "augcl", "hardness_options": {"temper": 1.0}},
         "AUGCL-live": {**plain, "hardness": "augcl", "options": {"weights": "live"}},
+        **_readings(base),
         f"{base}-liblinear": {**plain, "protocol": "grace-liblinear"},
     }
+
+
+def _readings(base: str) -> dict[str, dict[str, Any]]:
+    """AUGCL as the paper or its released code can be read, each recipe with its own base."""
+    bases = {
+        f"{base}-{recipe}": {"method": base, "hardness": "none", "recipe": recipe}
+        for recipe in ("paper", "authors")
+    }
+    rows = {row: given for row, given in READINGS.items() if given["hardness"] == "augcl"}
+    return {**bases, **{row: {**given, "method": base} for row, given in rows.items()}}
 
 
 IN_THE_PAPER = {

@@ -19,10 +19,12 @@ from augcl.training.method import fingerprint
 class Setting:
     """What all rows of a comparison share; `epochs` None: as the table says.
 
-    `options` are of the base method, with and without a hardness.
+    `options` are of the base method, with and without a hardness, and so is the `recipe`, which a
+    row may have decided for itself.
     """
 
     epochs: int | None = None
+    recipe: str = "default"
     features: str = "auto"
     options: Mapping[str, Any] = field(default_factory=dict)
 
@@ -70,9 +72,11 @@ class Table:
     def spec(self, dataset: str, row: str, setting: Setting = PLAIN) -> Spec:
         given = self.rows[one_of(row, self.rows, "method")]
         spec = Spec(dataset, **{"epochs": setting.epochs or self.epochs, **given})
-        of_base = spec.method == Spec(dataset, **self.rows[self.base]).method
-        shared = setting.options if of_base else {}  # another method has settings of its own
-        return replace(spec, features=setting.features, options={**shared, **spec.options})
+        spec = replace(spec, features=setting.features)
+        if spec.method != Spec(dataset, **self.rows[self.base]).method:
+            return spec  # another method has settings of its own
+        recipe = spec.recipe if "recipe" in given or row == self.floor else setting.recipe
+        return replace(spec, recipe=recipe, options={**setting.options, **spec.options})
 
     def competing(self, rows: Iterable[str]) -> list[str]:
         """Those of some rows that compete with the base: embedded by a method, judged alike."""

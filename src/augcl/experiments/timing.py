@@ -31,6 +31,7 @@ class Timing:
     turns: int
     epochs: int | None = None
     data_dir: str | None = None
+    recipe: str = "default"
 
     def path(self, out: Path) -> Path:
         specs = self._specs()
@@ -64,7 +65,7 @@ class Timing:
         write_json(self.path(out), record)
 
     def _specs(self) -> dict[str, Spec]:
-        setting = Setting(epochs=self.epochs)
+        setting = Setting(epochs=self.epochs, recipe=self.recipe)
         return {row: self.table.spec(self.dataset, row, setting) for row in self.rows}
 
 

@@ -22,10 +22,10 @@ from augcl.errors import one_of
 from augcl.experiments.cells import FOLDER, digest
 from augcl.experiments.graph_classification import READINGS as VARIANTS
 from augcl.experiments.graph_classification import TABLE
+from augcl.experiments.run import decisive_settings
 from augcl.files import write_json
 from augcl.hardness import AffinityUncertainty
 from augcl.hardness.affinity import CollapseWarning
-from augcl.training.method import plain_settings
 
 SIZE = 40
 ANCHORS = (11, 26)
@@ -77,7 +77,7 @@ class ToyCell:
         return (self.toy, self.reading, self.seed)
 
     def path(self, out: Path) -> Path:
-        settings = plain_settings(_hardness(self.reading, 0))
+        settings = decisive_settings(_hardness(self.reading, 0))
         decides = digest({"settings": settings, "points": points(self.toy, 0).round(6).tolist()})
         folder = out / FOLDER / f"toy-{self.toy}" / f"{self.reading}-{decides}"
         return folder / f"seed-{self.seed}.json"

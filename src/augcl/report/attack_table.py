@@ -62,7 +62,8 @@ def attack_table(request: Request) -> Findings:
         }
         for depth, victims in found.items()
     }
-    return Findings("attacks", grids, {"depths": data, "schedule": schedule}, {}, _sentences(found))
+    name = request.named("attacks")
+    return Findings(name, grids, {"depths": data, "schedule": schedule}, {}, _sentences(found))
 
 
 @dataclass(frozen=True)
@@ -91,7 +92,10 @@ def _schedule(request: Request) -> dict[str, Any]:
 
 
 def _spec(request: Request, depth: int, victim: str) -> AttackSpec:
-    return AttackSpec(depth=depth, pretraining=VICTIMS[victim], **_schedule(request))
+    # The text says nothing of victims without AUGCL: those of the default serve both.
+    shared = request.recipe == "paper" and victim != "AUGCL"
+    recipe = "default" if shared else request.recipe
+    return AttackSpec(depth=depth, pretraining=VICTIMS[victim], recipe=recipe, **_schedule(request))
 
 
 def _found(request: Request, depth: int) -> dict[str, dict[str, Share]]:

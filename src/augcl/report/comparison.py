@@ -58,7 +58,7 @@ def _of_dataset(dataset: str, rows: Mapping[str, Measured], table: Table) -> Gri
                 row,
                 f"{found}{fewer}",
                 *(_beside(found, paper) if paper_has_it else ()),
-                *_against(found, base),
+                *against(found, base),
             )
         )
     beside = ("published", "gap") if paper_has_it else ()
@@ -87,7 +87,7 @@ def _beside(found: Measured, paper: tuple[float, float] | None) -> tuple[str, st
     return f"{paper[0]:.2f} ± {paper[1]:.2f}", f"{100 * found.mean - paper[0]:+.2f}"
 
 
-def _against(found: Measured, base: Measured | None) -> tuple[str, str]:
+def against(found: Measured, base: Measured | None) -> tuple[str, str]:
     if base is None:
         return "", ""
     difference = found.minus(base)

@@ -18,11 +18,12 @@ from augcl.experiments.table import Table
 from augcl.report.figures import Dots, dot_map
 from augcl.report.findings import Findings
 from augcl.report.grid import Grid
+from augcl.report.readings import READINGS, base_of
 from augcl.report.request import Request
 from augcl.report.verdict import LEVEL
 
 ROWS = ("AUGCL",)
-KNOWN = ("AUGCL", "AUGCL-full")
+KNOWN = tuple(READINGS)
 DATASETS = (*graph_classification.DATASETS, *node_classification.DATASETS)
 SHORT = 200
 """Epochs of GCA where negatives are sampled: on a laptop."""
@@ -41,6 +42,7 @@ class Gain:
 
     label: str
     dataset: str
+    row: str
     base_name: str
     base: Measured | None
     found: Measured | None
@@ -97,8 +99,9 @@ def _gains(request: Request) -> list[Gain]:
         Gain(
             _label(request, table, dataset, row),
             dataset,
-            table.base,
-            found[dataset].get(table.base),
+            row,
+            base_of(row, table),
+            found[dataset].get(base_of(row, table)),
             found[dataset].get(row),
         )
         for dataset in request.datasets
@@ -120,7 +123,9 @@ def _table(request: Request) -> Table:
 
 
 def _with_bases(request: Request) -> Request:
-    return replace(request, rows=(_table(request).base, *request.rows))
+    table = _table(request)
+    bases = dict.fromkeys(base_of(row, table) for row in request.rows)
+    return replace(request, rows=(*bases, *request.rows))
 
 
 def _is_nodes(dataset: str) -> bool:
@@ -196,12 +201,13 @@ def _against_the_paper(tested: Sequence[tuple[Gain, PairedDifference]]) -> list[
 
 
 def _missing(gains: Sequence[Gain]) -> list[str]:
-    measured = {gain.dataset for gain in gains if gain.gap is not None}
-    left = dict.fromkeys(gain.dataset for gain in gains if gain.dataset not in measured)
+    measured = {(gain.dataset, gain.row) for gain in gains if gain.gap is not None}
+    every = dict.fromkeys((gain.dataset, gain.row) for gain in gains)
     return [
-        f"{dataset} was not measured: augcl reproduce improvement --datasets {dataset} --data-dir "
-        "DIR does it where the file is in DIR."
-        for dataset in left
+        f"{dataset} was not measured: augcl reproduce improvement --datasets {dataset} --methods "
+        f"{row} --data-dir DIR does it where the file is in DIR."
+        for dataset, row in every
+        if (dataset, row) not in measured
     ]
 
 

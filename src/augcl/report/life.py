@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from augcl.experiments import liveness
-from augcl.experiments.cells import read_record, records
-from augcl.experiments.graph_classification import DATASETS, TABLE
+from augcl.experiments import collapse, liveness
+from augcl.experiments.cells import read_record
+from augcl.experiments.collapse import Fit
+from augcl.experiments.graph_classification import DATASETS
+from augcl.experiments.published import REWARDS
 from augcl.report.grid import Grid
+from augcl.report.readings import STATES
 
-RECIPES = ("AUGCL", "AUGCL-full", "AUGCL-authors", "AUGCL-paper")
+COLLAPSE = """\
+## When does the uncertainty model learn?
+
+Plain GraphCL for 20 epochs with several seeds; after each training one fit for every combination
+of settings, with 128 units, ten passes over all pairs, learning rate 0.01, no warm-up and no
+restart, as published. *Batch norm*: the encoder uses the statistics of each batch, or its running
+averages, while the pairs of the fit are embedded."""
 TEXT = """\
 ## Is the uncertainty model alive?
 
@@ -21,9 +31,11 @@ the paper's first figure claims the former to be larger."""
 
 
 def life_section(folder: Path) -> str:
-    """Vital signs by reward, and how many runs of each recipe learned weights at all."""
-    grids = [grid for grid in (_vital_signs(folder), _alive_runs(folder)) if grid.rows]
-    return "\n\n".join([TEXT, *(grid.markdown() for grid in grids)]) if grids else ""
+    """Vital signs by reward, and which settings let the model learn."""
+    vital = _vital_signs(folder)
+    parts = [TEXT, vital.markdown()] if vital.rows else []
+    tables = [table for dataset in DATASETS if (table := _collapse(folder, dataset))]
+    return "\n\n".join([*parts, *([COLLAPSE, *tables] if tables else [])])
 
 
 def _vital_signs(folder: Path) -> Grid:
@@ -61,16 +73,37 @@ def _fits(folder: Path, dataset: str) -> list[dict[str, Any]]:
     return [] if found is None else found["fits"]
 
 
-def _alive_runs(folder: Path) -> Grid:
+def _collapse(folder: Path, dataset: str) -> str:
+    """How many fits of each combination were alive, by reward, and what the inputs decide."""
+    counts, trainings = collapse.counts(folder, dataset)
+    fits = [fit for fit in collapse.every_fit() if fit.name in counts]
+    if not fits:
+        return ""
     rows = []
-    for dataset in DATASETS:
-        cells = [_count(folder, dataset, row) for row in RECIPES]
-        if any(cells):
-            rows.append((dataset, *cells))
-    return Grid("Trainings whose weights differ from 1 at all", ("", *RECIPES), tuple(rows))
+    for alike in zip(*[iter(fits)] * len(REWARDS), strict=True):  # they differ in the reward only
+        found = [counts[fit.name] for fit in alike]
+        rows.append(
+            (
+                ", ".join(alike[0][:-1]),
+                *(" / ".join(str(count[state]) for state in STATES) for count in found),
+            )
+        )
+    notes = (
+        f"{trainings} trainings; fits that are {', '.join(STATES)}.",
+        *_by_inputs(fits, counts),
+    )
+    header = ("inputs, clusters of, optimiser, loss, batch norm", *(f"o = {o}" for o in REWARDS))
+    return Grid(f"{dataset}: states by settings", header, tuple(rows), notes).markdown()
 
 
-def _count(folder: Path, dataset: str, row: str) -> str:
-    found = [r["weights"] for r in records(TABLE.cell(dataset, row).path(folder)).values()]
-    alive = [weights for weights in found if weights and weights["fit_state"] == "alive"]
-    return f"{len(alive)} of {len(found)}" if found else ""
+def _by_inputs(fits: list[Fit], counts: dict[str, Counter[str]]) -> list[str]:
+    sentences = []
+    for rewards in (REWARDS[:1], REWARDS[2:]):
+        shares = []
+        for inputs in ("unit", "raw"):
+            those = [counts[f.name] for f in fits if f.inputs == inputs and f.reward in rewards]
+            alive, every = sum(c["alive"] for c in those), sum(c.total() for c in those)
+            shares.append(f"{alive} of {every} fits with {inputs} inputs")
+        span = f"{rewards[0]}" if len(rewards) == 1 else f"{rewards[0]} to {rewards[-1]}"
+        sentences.append(f"At o = {span}, {' and '.join(shares)} are alive.")
+    return sentences

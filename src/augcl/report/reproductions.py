@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from augcl.experiments import ablation, graph_classification, headroom, node_classification
 from augcl.experiments.attack_cells import VICTIMS
@@ -14,10 +14,12 @@ from augcl.experiments.table import Table
 from augcl.report import figure_one, improvement
 from augcl.report.attack_table import LAPTOP, attack_cells, attack_table
 from augcl.report.comparison import comparison
-from augcl.report.convergence import convergence
+from augcl.report.convergence import ROWS as CURVES
+from augcl.report.convergence import convergence, convergence_cells
 from augcl.report.findings import Findings
 from augcl.report.headroom import headroom_cells, headroom_map
 from augcl.report.improvement import improvement_cells, improvement_table
+from augcl.report.readings import reading_rows, readings
 from augcl.report.request import Request
 from augcl.report.sensitivity import sensitivity
 from augcl.report.theorem import theorem, theorem_cells
@@ -49,7 +51,7 @@ class Reproduction:
 def compared(request: Request, table: Table, name: str | None = None) -> Findings:
     """The rows of a table beside the published numbers; `name` is that of the files."""
     notes = (PROTOCOL,) if request.select else ()
-    return comparison(name or table.name, request.results(table), table, notes=notes)
+    return comparison(request.named(name or table.name), request.results(table), table, notes=notes)
 
 
 def _compute(cells: Sequence[Work], request: Request, jobs: int) -> list[Failure]:
@@ -66,7 +68,7 @@ def _of_table(
     epochs: int | None = None,
     candidates: int | None = None,
 ) -> Reproduction:
-    takes: tuple[str, ...] = ("datasets", "epochs")
+    takes: tuple[str, ...] = ("datasets", "epochs", "recipe")
     takes += ("select",) if findings is compared else ()
     takes += ("candidates",) if table.level == "node" else ()
     return Reproduction(
@@ -82,6 +84,22 @@ def _of_table(
         candidates=candidates,
         takes=takes,
         level=table.level,
+    )
+
+
+def _readings(
+    table: Table, datasets: tuple[str, ...], all_datasets: tuple[str, ...]
+) -> Reproduction:
+    nodes = table.level == "node"
+    own = ("candidates",) if nodes else ()
+    whole = _of_table(table, datasets, all_datasets, readings, reading_rows(table))
+    return replace(
+        whole,
+        known=reading_rows(table),
+        takes=("datasets", "epochs", *own),
+        epochs=200 if nodes else None,
+        candidates=512 if nodes else None,
+        seeds=3,
     )
 
 
@@ -118,6 +136,10 @@ REPRODUCTIONS = {
         takes=("datasets", "epochs", "candidates"),
         level="any",
     ),
+    "readings": _readings(GRAPHS, SMALL, graph_classification.DATASETS),
+    "node-readings": _readings(
+        node_classification.TABLE, ("digits-knn",), ("digits-knn", "Cora", "Amazon-Photo")
+    ),
     "ablation": _of_table(ablation.TABLE, SMALL[:2], graph_classification.DATASETS),
     "alpha": _of_table(TABLES["alpha"], SMALL[1:], SMALL[1:], sensitivity),
     "reward": _of_table(TABLES["reward"], SMALL[1:], SMALL[1:], sensitivity),
@@ -130,8 +152,18 @@ REPRODUCTIONS = {
         all_datasets=SMALL[1:],
         seeds=TURNS,
         all_seeds=TURNS,
+        takes=("datasets", "epochs", "recipe"),
     ),
-    "convergence": _of_table(GRAPHS, SMALL[1:], SMALL[1:], convergence, rows=TIMED, seeds=1),
+    "convergence": Reproduction(
+        compute=lambda request, jobs: _compute(convergence_cells(request, GRAPHS), request, jobs),
+        findings=lambda request: convergence(request, GRAPHS),
+        rows=CURVES,
+        known=tuple(GRAPHS.rows),
+        datasets=SMALL[1:],
+        all_datasets=SMALL[1:],
+        seeds=1,
+        all_seeds=5,
+    ),
     "figure-1": Reproduction(
         compute=lambda request, jobs: _compute(figure_one.toy_cells(request), request, jobs),
         findings=figure_one.figure_one,
@@ -166,7 +198,7 @@ REPRODUCTIONS = {
         seeds=1,
         all_seeds=1,
         epochs=LAPTOP["epochs"],
-        takes=("epochs",),
+        takes=("epochs", "recipe"),
     ),
     "headroom": Reproduction(
         compute=lambda request, jobs: _compute(headroom_cells(request), request, jobs),

@@ -22,8 +22,8 @@ class Request:
 
     `epochs` None: those of the table or, of nodes, the published ones. `candidates` are negatives
     sampled per step where nodes are embedded, None: all. `select` adds to each row whose hardness
-    has a grid one whose setting is chosen inside the training parts. Without `seeds` everything
-    counts that is there.
+    has a grid one whose setting is chosen inside the training parts. `recipe` is that of all rows
+    of the base method that have none of their own. Without `seeds` everything counts that is there.
     """
 
     out: Path
@@ -32,6 +32,7 @@ class Request:
     seeds: int | None = 5
     epochs: int | None = None
     features: str = "auto"
+    recipe: str = "default"
     candidates: int | None = None
     select: bool = False
     data_dir: str | None = None
@@ -39,9 +40,13 @@ class Request:
     def setting(self, table: Table) -> Setting:
         """What all rows share."""
         if table.level == "graph":
-            return Setting(epochs=self.epochs, features=self.features)
+            return Setting(epochs=self.epochs, features=self.features, recipe=self.recipe)
         usual = node_classification.setting(epochs=self.epochs, candidates=self.candidates)
-        return replace(usual, features=self.features)
+        return replace(usual, features=self.features, recipe=self.recipe)
+
+    def named(self, name: str) -> str:
+        """The name of a table's files under this recipe."""
+        return name if self.recipe == "default" else f"{name}-{self.recipe}"
 
     def cells(self, table: Table) -> list[Cell]:
         """All cells of the table."""

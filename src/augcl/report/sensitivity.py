@@ -18,20 +18,43 @@ AXES = {"reward": "reward o", "alpha": "α"}
 def sensitivity(request: Request, table: Table) -> Findings:
     """The table of all values, and one panel per data set."""
     every = request.results(table)
-    results = {dataset: rows for dataset, rows in every.items() if table.competing(rows)}
-    findings = comparison(table.name, results, table)
-    figures = {}  # without that of the ranks: those of one method's own settings say nothing
-    if results:
-        panels = {dataset: _lines(rows, table) for dataset, rows in results.items()}
-        figures[table.name] = line_panels(panels, xlabel=AXES[table.name], ylabel="accuracy (%)")
-    return replace(findings, figures=figures)
+    # One value alone, as other tables have it, shows no sensitivity.
+    results = {d: rows for d, rows in every.items() if len(table.competing(rows)) > 1}
+    name = request.named(table.name)
+    findings = comparison(name, results, table)
+    figures, sentences = {}, list(findings.sentences)
+    if results:  # without the figure of the ranks: those of one method's own settings say nothing
+        panels = {}
+        for dataset, rows in results.items():
+            undefined = _undefined(request, table, dataset)
+            sentences += [f"{dataset}: {sentence}" for sentence in undefined.values()]
+            panels[dataset] = _lines(rows, table, undefined)
+        figures[name] = line_panels(panels, xlabel=AXES[table.name], ylabel="accuracy (%)")
+    return replace(findings, figures=figures, sentences=sentences)
 
 
-def _lines(rows: Mapping[str, Measured], table: Table) -> list[Line]:
+def _undefined(request: Request, table: Table, dataset: str) -> dict[str, str]:
+    """Values that mean nothing in some or all trainings, and a sentence for each."""
+    found = {}
+    for value in table.competing(request.rows):
+        records = request.records(request.cell(table, dataset, value)).values()
+        without = [record for record in records if "undefined" in record]
+        if without:
+            found[value] = (
+                f"α = {value} is not defined in {len(without)} of {len(records)} trainings, "
+                "because its denominator is not positive."
+            )
+    return found
+
+
+def _lines(rows: Mapping[str, Measured], table: Table, undefined: Mapping[str, str]) -> list[Line]:
+    """Curves over all values that have an accuracy; the legend names those that have none."""
     values = table.competing(rows)
+    missing = [value for value in undefined if value not in rows]
+    label = f"AUGCL (not defined: {', '.join(missing)})" if missing else "AUGCL"
     means = [100 * rows[value].mean for value in values]
     errors = [100 * (rows[value].std or 0.0) for value in values]
-    lines = [Line("AUGCL", values, means, errors)]
+    lines = [Line(label, values, means, errors)]
     for row in (table.base, table.ceiling, table.floor):
         if row in rows:
             level = [100 * rows[row].mean] * len(values)

@@ -54,7 +54,8 @@ def time_table(request: Request, table: Table) -> Findings:
         "Processor seconds of one thread, median of the turns; ratio: median over the turns, in "
         "each of which all methods train side by side, one epoch of each after the other."
     )
-    return Findings("time", [Grid("Training time", header, tuple(rows), (note,))], data)
+    grid = Grid("Training time", header, tuple(rows), (note,))
+    return Findings(request.named("time"), [grid], data)
 
 
 def _timings(request: Request, table: Table) -> list[Timing]:
@@ -62,7 +63,7 @@ def _timings(request: Request, table: Table) -> list[Timing]:
     turns = request.seeds or TURNS
     rows = request.rows if table.base in request.rows else (table.base, *request.rows)
     return [
-        Timing(table, dataset, rows, turns, request.epochs, request.data_dir)
+        Timing(table, dataset, rows, turns, request.epochs, request.data_dir, request.recipe)
         for dataset in request.datasets
     ]
 
