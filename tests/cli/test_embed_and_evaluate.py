@@ -55,8 +55,23 @@ def test_every_kind_of_file_is_judged_alike(run, succeeds, tmp_path):
     )
 
 
-def test_a_folder_of_a_run_is_judged_by_its_embeddings(run, succeeds, refused, tmp_path):
+def test_a_run_is_judged_as_training_found_it(run, succeeds):
+    result = json.loads((run / "result.json").read_text())["accuracy"]
+    mean, std = 100 * result["mean"], 100 * result["std"]
+    line, reason = succeeds("evaluate", run).splitlines()
+    assert line == f"{mean:.2f} ± {std:.2f} % (2 seeds, tu-svm-10fold)"
+    assert "As augcl train found it" in reason
+    told = json.loads(succeeds("evaluate", run, "--json"))
+    assert (told["mean"], told["runs"]) == (result["mean"], result["runs"])
+
+
+def test_the_embeddings_of_a_run_are_said_to_be_of_seed_0(run, succeeds, refused, tmp_path):
     given = ("--repeats", 1, "--jobs", 1)
+    result = json.loads((run / "result.json").read_text())["accuracy"]
+    score, _, whole = succeeds("evaluate", run / "embeddings.npz", *given).splitlines()
+    assert score.startswith(f"{100 * result['runs'][0]:.2f} ")
+    assert "embeddings of seed 0. The whole run, 2 seeds: " in whole
+    assert f"{100 * result['mean']:.2f} ± " in whole
     assert succeeds("evaluate", run, *given) == succeeds("evaluate", run / "embeddings.npz", *given)
     assert f"{tmp_path} is a folder without embeddings.npz" in refused("evaluate", tmp_path)
 

@@ -3,6 +3,7 @@
 import csv
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -204,3 +205,22 @@ def test_a_run_killed_amid_the_frozen_weights_goes_on_to_the_same_embeddings(
     killed, calm = (np.load(tmp_path / n / "embeddings.npz")["Z"] for n in ("killed", "calm"))
     assert np.array_equal(killed, calm)
     assert len((tmp_path / "killed" / "metrics.jsonl").read_text().splitlines()) == 10
+
+
+@pytest.mark.filterwarnings("always:GAE")  # printed, as for a user
+def test_a_training_that_learned_nothing_is_told_everywhere(augcl, tmp_path):
+    out = tmp_path / "dead"
+    given = ("--epochs", 3, "--lr", 10, "--no-evaluate", "--jobs", 1, "--out", out)
+    trained = augcl("train", "digits-knn", "--method", "GAE", *given)
+    assert trained.code == 0
+    (line,) = trained.err.splitlines()
+    assert "warning: GAE on digits-knn: nothing was learned: everything gets the same" in line
+    assert re.search(r"seeds that learned nothing \(see augcl doctor\) +│ +0 ", trained.out)
+    assert json.loads((out / "result.json").read_text())["collapse"] == [
+        "everything gets the same embedding"
+    ]
+    assert "Seed 0 learned nothing" in (out / "report.html").read_text()
+    assert "seed 0 learned nothing" in " ".join(augcl("doctor", out).out.split())
+    assert (
+        "nothing was learned" in augcl("embed", out, "digits-knn", "--out", tmp_path / "z.npz").err
+    )

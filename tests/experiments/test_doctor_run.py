@@ -5,6 +5,7 @@ from augcl.experiments.doctor_run import (
     look_at_accuracy,
     look_at_embeddings,
     look_at_seeds,
+    look_at_training,
     look_at_weights,
 )
 from augcl.experiments.loss_curve import look_at_loss
@@ -122,3 +123,11 @@ def test_an_accuracy_no_better_than_a_guess_is_told():
 def test_embeddings_that_are_all_alike_are_told():
     assert levels(look_at_embeddings(np.ones((5, 3), np.float32))) == {"embeddings": "warning"}
     assert look_at_embeddings(np.eye(5, 3, dtype=np.float32)) == []
+
+
+def test_seeds_that_learned_nothing_are_told():
+    (finding,) = look_at_training({3: "everything gets the same embedding"})
+    assert (finding.level, finding.about) == ("warning", "training")
+    assert "seed 3 learned nothing: everything gets the same" in finding.what
+    assert "--lr" in finding.cure
+    assert look_at_training({}) == []

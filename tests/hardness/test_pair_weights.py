@@ -1,3 +1,5 @@
+import math
+
 import pytest
 import torch
 from hypothesis import given
@@ -33,6 +35,14 @@ def test_what_is_read_back_is_close_and_the_largest_exact(values):
     assert bool(((found - w).abs() <= 0.03 * w)[near].all())
     assert bool(((found - w).abs() <= 0.001 * largest)[~near].all())
     assert torch.allclose(found.amax(1, keepdim=True), largest, rtol=1e-4)
+
+
+@pytest.mark.parametrize(("least", "error"), [(1e-2, 0.025), (1e-4, 0.082), (1e-6, 0.26)])
+def test_the_error_of_a_byte_is_what_the_documents_say(least, error):
+    share = torch.logspace(math.log10(least), 0, 400, dtype=torch.float64)
+    w = stored(share.log().float().expand(400, -1)).block(ALL, ALL).double()[0]
+    worst = float(((w - share).abs() / share).max())
+    assert 0.8 * error < worst <= error
 
 
 def test_a_block_is_a_part_of_the_whole():

@@ -1,5 +1,6 @@
 """The results page says what the result files hold."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -47,6 +48,13 @@ def test_fewer_seeds_than_the_other_rows_are_told_and_have_no_spread(page):
 
 def test_rows_are_paired_over_the_seeds_that_both_have(page):
     assert r"+10.00 \[+10.0, +10.0]" in page
+
+
+def test_what_is_not_covered_is_named(page):
+    part = page[page.index("## What is not covered") :]
+    assert "| weighted negatives | MUTAG | 3 | 7 | 1 to 2 | DCL, HCL, ProGCL, oracle |" in part
+    assert "| weighted negatives | COLLAB | 0 | 7 | – | all |" in part
+    assert re.search(r"\| nodes \| Wiki-CS \| 0 \| \d+ \| – \| all \|", part)
 
 
 def test_parts_without_results_are_left_out(page):

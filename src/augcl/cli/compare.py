@@ -77,7 +77,7 @@ def compare(
         select=select is not None,
         data_dir=data_dir,
     )
-    spec = table.spec(dataset, table.base, request.setting(table, dataset))
+    spec = table.spec(dataset, table.base, request.setting(table))
     data = spec.load(data_dir)
     if data.y is None:
         raise InputError(f"{dataset} has no labels: a comparison needs them to judge by")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -40,12 +40,21 @@ def evaluate(
 ) -> None:
     """Judge embeddings by a named protocol.
 
-    Example: augcl evaluate runs/mine/embeddings.npz
+    Examples:
+
+      augcl evaluate runs/mine                    a run: what augcl train found, over all seeds
+
+      augcl evaluate runs/mine/embeddings.npz     the embeddings of its seed 0, judged anew
+
+      augcl evaluate z.csv --clustering           any embeddings with labels
     """
     from augcl.evaluation import clustering
     from augcl.evaluation import evaluate as judge
     from augcl.experiments.embedding_file import read_embeddings
 
+    asked = protocol != "auto" or repeats or folds or seed or clusters
+    if file.is_dir() and not asked and _tell_of_run(file, as_json):
+        return
     file = _file_of(file)
     found = read_embeddings(file)
     if found.y is None:
@@ -72,6 +81,8 @@ def evaluate(
     if not as_json:
         typer.echo(str(score))
         typer.echo(_explanation(found.level if protocol == "auto" else "asked for"))
+        if seed_0 := _whole_run(file):
+            typer.echo(seed_0)
         if groups:
             typer.echo(str(groups))
         return
@@ -88,6 +99,43 @@ def evaluate(
     if groups:
         record["clustering"] = asdict(groups)
     typer.echo(json.dumps(record, indent=1))
+
+
+def _tell_of_run(folder: Path, as_json: bool) -> bool:
+    """Print what `augcl train` found over all seeds; False if the run was not judged."""
+    from augcl.experiments.seeds import RESULT, accuracy_text, read_result
+
+    if not (folder / RESULT).is_file() or read_result(folder)["accuracy"] is None:
+        return False
+    accuracy = read_result(folder)["accuracy"]
+    if as_json:
+        typer.echo(json.dumps({"file": str(folder / RESULT), **accuracy}, indent=1))
+        return True
+    protocol, seeds = accuracy["protocol"], _seeds(accuracy)
+    typer.echo(f"{accuracy_text(accuracy)} ({seeds}, {protocol})")
+    over = accuracy.get("std_over", "seeds")
+    typer.echo(f"As augcl train found it, each seed trained and judged. ±: over the {over}.")
+    return True
+
+
+def _whole_run(file: Path) -> str | None:
+    """What the run reached of whose seed 0 these embeddings are; None if they are of none."""
+    from augcl.experiments.seeds import RESULT, accuracy_text, read_result
+
+    if file.name != "embeddings.npz" or not (file.parent / RESULT).is_file():
+        return None
+    accuracy = read_result(file.parent)["accuracy"]
+    if accuracy is None:
+        return None
+    return (
+        f"These are the embeddings of seed 0. The whole run, {_seeds(accuracy)}: "
+        f"{accuracy_text(accuracy)} (augcl evaluate {file.parent})."
+    )
+
+
+def _seeds(accuracy: dict[str, Any]) -> str:
+    count = len(accuracy["runs"])
+    return f"{count} seed{'s' * (count > 1)}"
 
 
 def _file_of(path: Path) -> Path:

@@ -67,7 +67,10 @@ def train(
     ] = None,
     preset: Annotated[
         str | None,
-        typer.Option(help="Nodes: published settings, e.g. Cora; those of the data set if any."),
+        typer.Option(
+            help="Nodes: published settings, e.g. Cora; those of the data set if any. Amazon-Photo "
+            "takes ProGCL's: GCA's own (Amazon-Photo/published) collapse."
+        ),
     ] = None,
     centrality: Annotated[
         str | None, typer.Option(help="GCA: degree, pagerank or eigenvector; degree.")
@@ -215,7 +218,7 @@ def _check_hardness(name: str, options: dict[str, Any]) -> None:
 
 def result_table(result: dict[str, Any]) -> Table:
     """The result as people want to see it."""
-    from augcl.experiments.seeds import accuracy_text, has_spread
+    from augcl.experiments.seeds import accuracy_text, collapses, has_spread
 
     table = Table(
         title=f"{result['method']} + {result['hardness']} on {Path(result['dataset']).name}"
@@ -232,6 +235,11 @@ def result_table(result: dict[str, Any]) -> Table:
         table.add_row(
             f"accuracy ({accuracy['protocol']}, {runs} seed{'s' * (runs > 1)})",
             accuracy_text(accuracy),
+        )
+    collapsed = collapses(result)
+    if collapsed:
+        table.add_row(
+            "seeds that learned nothing (see augcl doctor)", ", ".join(map(str, collapsed))
         )
     weights = [w for w in result["weights"] if w]
     if weights:

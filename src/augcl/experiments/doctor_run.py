@@ -11,8 +11,8 @@ import torch
 from augcl.experiments.embedding_file import read_embeddings
 from augcl.experiments.finding import Finding
 from augcl.experiments.loss_curve import look_at_loss
-from augcl.experiments.seeds import read_metrics, read_result
-from augcl.training.alike import all_alike
+from augcl.experiments.seeds import collapses, read_metrics, read_result
+from augcl.training.collapse import all_alike
 
 Weights = list[dict[str, Any] | None]
 
@@ -33,10 +33,20 @@ def look_at_run(folder: Path) -> list[Finding]:
     result = read_result(folder)
     stored = read_embeddings(folder / "embeddings.npz")
     return [
+        *look_at_training(collapses(result)),
         *look_at_weights(result["hardness"], result["weights"]),
         *look_at_loss(read_metrics(folder)),
         *look_at_accuracy(result["seeds"], result["accuracy"], stored.y),
         *look_at_embeddings(stored.Z),
+    ]
+
+
+def look_at_training(collapsed: dict[int, str]) -> list[Finding]:
+    """Which seeds learned nothing?"""
+    cure = "lower --lr, or train for more --epochs if the loss still falls"
+    return [
+        Finding("warning", "training", f"seed {seed} learned nothing: {why}", cure)
+        for seed, why in collapsed.items()
     ]
 
 

@@ -52,9 +52,9 @@ def _node_settings(dataset: str) -> dict[str, Setting]:
     """Amazon-Photo with fewer epochs and sampled negatives: the whole schedule takes hours."""
     large = dataset != "Cora"
     usual = node_classification.setting(
-        dataset, epochs=200 if large else None, candidates=512 if large else None
+        epochs=200 if large else None, candidates=512 if large else None
     )
-    preset = get_preset(usual.options.get("preset", preset_for(dataset)))
+    preset = get_preset(preset_for(dataset))
     epochs = usual.epochs or preset["epochs"]
     tau, width = preset["tau"], preset["width"]
 

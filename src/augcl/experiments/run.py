@@ -80,7 +80,8 @@ class Spec:
     def _published(self, dataset: str, augmentation: str = BY_FEATURES) -> dict[str, str]:
         """The settings of a data set; `augmentation` is for graphs without a published one."""
         if self.level == "node":
-            return {"preset": preset_for(dataset)}
+            file = METHODS[one_of(self.method, METHODS, "method")].preset_file
+            return {} if file is None else {"preset": preset_for(dataset, file)}
         published = packaged_toml("augcl.experiments", "presets.toml")["augmentation"]
         return {"augmentation": self.augmentation or published.get(dataset, augmentation)}
 
@@ -176,6 +177,7 @@ def run(
         "labelled": data.y is not None,
         "accuracy": None,
         "weights": weight_summary(model.history_),
+        "collapse": model.collapse_,
         "seconds": {"training": training},
         "losses": [round(m["loss"], 6) for m in model.history_],
     }

@@ -104,6 +104,12 @@ def has_spread(accuracy: dict[str, Any]) -> bool:
     return len(accuracy["runs"]) > 1 or accuracy.get("std_over") == "splits"
 
 
+def collapses(result: dict[str, Any]) -> dict[int, str]:
+    """Seeds of a result that learned nothing, and why one must say so."""
+    reasons = result.get("collapse") or [None] * len(result["seeds"])  # of an earlier version
+    return {s: why for s, why in zip(result["seeds"], reasons, strict=True) if why is not None}
+
+
 def clear_run(out: Path) -> None:
     """Remove what an earlier run left in its folder, and nothing else."""
     seeds = [path for path in out.glob("seed-*") if _is_seed_folder(path)]
@@ -157,6 +163,7 @@ def summarise(spec: Spec, records: list[dict[str, Any]]) -> dict[str, Any]:
         "seeds": [r["seed"] for r in records],
         "accuracy": accuracy,
         "weights": [r["weights"] for r in records],
+        "collapse": [r.get("collapse") for r in records],
         "seconds": {p: sum(r["seconds"].get(p, 0.0) for r in records) for p in sorted(parts)},
         "versions": versions(),
     }

@@ -16,7 +16,9 @@ class PairWeights(Hardness):
     """w_ij = (k_ij · r_i)⁴ with a byte k_ij: N² bytes for N nodes, and never N² floats.
 
     The fourth root keeps small weights apart from each other and from 0 while the largest of the
-    row is exact: a weight of a hundredth of it is right to 2.5 %.
+    row is exact. With r the weight over the row's largest, the relative error is at most about
+    2 / (255 r^¼): 2.5 % for r above a hundredth, 8 % down to 10⁻⁴, 26 % down to 10⁻⁶; from
+    1.5 · 10⁻¹¹ on a weight is 0.
 
     Parameters
     ----------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import warnings
 from collections.abc import Iterable
 from typing import Any
 
@@ -17,8 +18,8 @@ from augcl.encoders.heads import output_basis, projector
 from augcl.errors import InputError, one_of
 from augcl.hardness import Hardness
 from augcl.hardness.pair_weights import PairWeights
+from augcl.methods import presets
 from augcl.methods.onset import EmbeddedNodes, Onset
-from augcl.methods.presets import get_preset
 from augcl.methods.recipes import chosen_hardness, get_recipe
 from augcl.objectives.node_info_nce import node_info_nce
 from augcl.ops.negative_mass import LEAST_TAU
@@ -37,8 +38,9 @@ class GRACE(NodeEstimator):
     hardness : Hardness or {"none", "augcl", "dcl", "hcl", "progcl"}
         How hard each negative is. A name takes the settings of `recipe`.
     preset : str
-        Published settings of a data set ("Cora", "Amazon-Photo", "Amazon-Photo/progcl", …; see
-        node_presets.toml) for everything below that is None.
+        Published settings of a data set ("Cora", "Amazon-Photo", …; see node_presets.toml) for
+        everything below that is None. "Amazon-Photo" are ProGCL's, because with GCA's own
+        ("Amazon-Photo/published", learning rate 0.1) the training collapses.
     recipe : {"default", "authors", "paper"}
         Settings of a named hardness, and details of GCA's probabilities.
     centrality : {"degree", "pagerank", "eigenvector"}, optional
@@ -98,6 +100,7 @@ class GRACE(NodeEstimator):
 
     year = 2020
     cost = "hours"
+    preset_file = presets.GRACE
 
     def __init__(
         self,
@@ -151,7 +154,7 @@ class GRACE(NodeEstimator):
         self.progress = progress
 
     def _left_open(self) -> dict[str, Any]:
-        return get_preset(self.preset)
+        return presets.get_preset(self.preset)
 
     def _start(self) -> None:
         super()._start()
@@ -172,6 +175,13 @@ class GRACE(NodeEstimator):
             for view, rate in enumerate(rates):
                 number(f"{name}[{view}]", rate, least=0, below=1)
         number("weight_decay", self.weight_decay, least=0)
+        if self.lr is None and presets.collapses(self.preset):
+            warnings.warn(
+                f"preset {self.preset} is known to collapse (learning rate "
+                f"{self._setting('lr'):g}): give a lower lr, or take preset "
+                f"{self.preset.removesuffix('/published')}",
+                stacklevel=3,  # from where `fit` was called
+            )
         epochs = self._setting("epochs")
         self.hardness_ = chosen_hardness(self.hardness, recipe)
         self._onset = Onset(
@@ -221,9 +231,25 @@ class GRACE(NodeEstimator):
         return [z if basis is None else z @ basis for z in map(self.network_, views)]
 
     def _loss(self, batch: NodeBatch, generator: torch.Generator) -> Tensor:
+        if not self._onset.weighs:
+            return self._contrast(batch, generator)
+        return self._contrast(batch, generator, self.hardness_, self.weights_)
+
+    def _first_loss(self, batch: NodeBatch, generator: torch.Generator) -> Tensor:
+        if self._onset.epoch > 0:
+            return self._contrast(batch, generator)
+        return self._contrast(batch, generator, self.hardness_, self.weights_)
+
+    def _contrast(
+        self,
+        batch: NodeBatch,
+        generator: torch.Generator,
+        hardness: Hardness | None = None,
+        weights: PairWeights | None = None,
+    ) -> Tensor:
         anchors, candidates = self._compared(self._views.draw(generator))
-        if self._onset.weighs:
-            self.hardness_.begin_batch(batch.labels, generator)
+        if hardness is not None:
+            hardness.begin_batch(batch.labels, generator)
         columns = None
         if self.candidates is not None and self.candidates < len(batch):
             order = torch.randperm(len(batch), generator=generator)
@@ -232,10 +258,14 @@ class GRACE(NodeEstimator):
             anchors,
             candidates,
             tau=self._setting("tau"),
-            hardness=self.hardness_ if self._onset.weighs else None,
-            weights=self.weights_,
+            hardness=hardness,
+            weights=weights,
             columns=columns,
         )
+
+    def _projections(self, batch: NodeBatch, generator: torch.Generator) -> Tensor:
+        projections: Tensor = self.network_(batch.views.clean)
+        return projections
 
     def _before_epoch(
         self, epoch: int, batches: list[NodeBatch], generator: torch.Generator

@@ -85,6 +85,12 @@ class HardenedContrast(GraphEstimator):
     def _loss(self, batch: GraphSet, generator: torch.Generator) -> Tensor:
         return self._contrast(*self._pair(batch, generator), batch.y, generator)
 
+    def _first_loss(self, batch: GraphSet, generator: torch.Generator) -> Tensor:
+        return self._contrast.at_first(*self._pair(batch, generator), batch.y, generator)
+
+    def _projections(self, batch: GraphSet, generator: torch.Generator) -> Tensor:
+        return self._pair(batch, generator)[0]
+
     def _before_epoch(
         self, epoch: int, batches: list[GraphSet], generator: torch.Generator
     ) -> Metrics:

@@ -6,6 +6,7 @@ import torch
 from torch import Tensor
 
 from augcl.checks import number
+from augcl.hardness import Hardness
 from augcl.hardness.monitor import Monitor
 from augcl.methods.onset import Onset
 from augcl.objectives import info_nce
@@ -50,6 +51,22 @@ class HardenedLoss:
         if self.onset.weighs:
             hardness = self.monitor if watched else self.onset.hardness
             hardness.begin_batch(labels, generator)
+        return self._of(anchors, candidates, hardness)
+
+    def at_first(
+        self,
+        anchors: Tensor,
+        candidates: Tensor,
+        labels: Tensor | None,
+        generator: torch.Generator,
+    ) -> Tensor:
+        """The same as it is in the first epoch, whatever has set in since."""
+        if self.onset.epoch > 0:
+            return self._of(anchors, candidates, None)
+        self.onset.hardness.begin_batch(labels, generator)
+        return self._of(anchors, candidates, self.onset.hardness)
+
+    def _of(self, anchors: Tensor, candidates: Tensor, hardness: Hardness | None) -> Tensor:
         return info_nce(
             anchors,
             candidates,

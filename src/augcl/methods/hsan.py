@@ -89,6 +89,7 @@ class HSAN(NodeEstimator):
 
     year = 2023
     cost = "hours"
+    preset_file = presets.HSAN
 
     def __init__(
         self,
@@ -126,7 +127,7 @@ class HSAN(NodeEstimator):
         self.progress = progress
 
     def _left_open(self) -> dict[str, Any]:
-        return presets.get_preset(self.preset, presets.HSAN)
+        return presets.get_preset(self.preset, self.preset_file)
 
     def _start(self) -> None:
         super()._start()

@@ -80,6 +80,10 @@ class JOAOv2(JOAO):
             progress=progress,
         )
 
+    def _start(self) -> None:
+        super()._start()
+        self._head_of_the_epoch = 0  # until an epoch begins
+
     def _head(self, width: int, generator: torch.Generator) -> nn.Module:
         return ManyHeads(len(AUGMENTATIONS), width, generator)
 

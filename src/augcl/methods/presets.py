@@ -22,10 +22,28 @@ def get_preset(name: str, file: str = GRACE) -> dict[str, Any]:
     >>> get_preset("Cora")["tau"], get_preset("CiteSeer", HSAN)["beta"]
     (0.4, 2.0)
     """
+    found = {**presets(file)["default"], **_written(name, file)}
+    return {key: value for key, value in found.items() if key != "collapses"}
+
+
+def collapses(name: str, file: str = GRACE) -> bool:
+    """Whether nothing is learned with the preset's own learning rate."""
+    return "collapses" in _written(name, file)
+
+
+def preset_for(dataset: str, file: str = GRACE) -> str:
+    """The preset that a data set takes, "default" if it has none: the one place that decides.
+
+    >>> preset_for("Cora"), preset_for("Amazon-Photo"), preset_for("Amazon-Photo", HSAN)
+    ('Cora', 'Amazon-Photo/progcl', 'Amazon-Photo')
+    """
     every = presets(file)
-    return {**every["default"], **every[one_of(name, every, "preset")]}
+    name = dataset if dataset in every else "default"
+    return str(every[name].get("same_as", name))
 
 
-def preset_for(dataset: str) -> str:
-    """The preset of a data set, "default" if it has none."""
-    return dataset if dataset in presets() else "default"
+def _written(name: str, file: str) -> dict[str, Any]:
+    """What the file says about a preset, or about the one that it is the same as."""
+    every = presets(file)
+    found = every[one_of(name, every, "preset")]
+    return every[found["same_as"]] if "same_as" in found else found

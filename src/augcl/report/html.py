@@ -16,7 +16,13 @@ from plotly.offline import get_plotlyjs
 from scipy.linalg import eigh
 
 from augcl.experiments.embedding_file import Embeddings, read_embeddings
-from augcl.experiments.seeds import accuracy_text, has_spread, read_metrics, read_result
+from augcl.experiments.seeds import (
+    accuracy_text,
+    collapses,
+    has_spread,
+    read_metrics,
+    read_result,
+)
 from augcl.files import packaged_text, write_text
 from augcl.hardness.affinity import MEANING
 
@@ -61,7 +67,7 @@ def _spread(accuracy: dict[str, Any]) -> str:
 
 def _warnings(result: dict[str, Any]) -> list[str]:
     pairs = list(zip(result["seeds"], result["weights"], strict=True))
-    found = []
+    found = [f"Seed {seed} learned nothing: {why}." for seed, why in collapses(result).items()]
     for state, meaning in MEANING.items():
         seeds = [str(seed) for seed, w in pairs if w and w.get("fit_state") == state]
         if seeds:

@@ -37,11 +37,11 @@ class Request:
     select: bool = False
     data_dir: str | None = None
 
-    def setting(self, table: Table, dataset: str) -> Setting:
-        """What all rows of a data set share."""
+    def setting(self, table: Table) -> Setting:
+        """What all rows share."""
         if table.level == "graph":
             return Setting(epochs=self.epochs, features=self.features, recipe=self.recipe)
-        usual = node_classification.setting(dataset, epochs=self.epochs, candidates=self.candidates)
+        usual = node_classification.setting(epochs=self.epochs, candidates=self.candidates)
         return replace(usual, features=self.features, recipe=self.recipe)
 
     def named(self, name: str) -> str:
@@ -86,7 +86,7 @@ class Request:
 
     def cell(self, table: Table, dataset: str, row: str) -> Cell:
         """The first cell of a row on a data set."""
-        return table.cell(dataset, row, self.setting(table, dataset), data_dir=self.data_dir)
+        return table.cell(dataset, row, self.setting(table), data_dir=self.data_dir)
 
     def _grid(self, table: Table, dataset: str, row: str) -> list[Cell]:
         if not self.select:

@@ -19,6 +19,7 @@ from augcl.report.attack_table import LAPTOP, attack_table
 from augcl.report.comparison import comparison
 from augcl.report.convergence import ROWS as CURVES
 from augcl.report.convergence import convergence
+from augcl.report.coverage import coverage_section
 from augcl.report.figure_one import ROWS as READINGS
 from augcl.report.figure_one import figure_one
 from augcl.report.figures import save
@@ -347,6 +348,7 @@ def render(folder: Path) -> tuple[str, list[Section]]:
     text = findings.read_text(encoding="utf-8") if findings.exists() else ""
     every = sections(folder)
     parts = [INTRODUCTION, text, *(section.markdown() for section in every), life_section(folder)]
+    parts.append(coverage_section(folder))
     return "\n\n".join(part.strip() for part in parts if part.strip()) + "\n", every
 
 

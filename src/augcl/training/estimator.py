@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
-from contextlib import AbstractContextManager
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +17,12 @@ from augcl.data import GraphSet
 from augcl.data.batches import fixed_batches
 from augcl.errors import InputError
 from augcl.ops.adam import Adam
-from augcl.training.alike import all_alike
 from augcl.training.checkpoint import Snapshot, load_module, prefixed
+from augcl.training.collapse import collapse
 from augcl.training.loop import Metrics, Run, make_fabric, train
 from augcl.training.method import Method, fingerprint
 from augcl.training.reading import GraphReader
+from augcl.training.statistics import batch_statistics
 from augcl.training.threads import threads_for
 
 
@@ -88,6 +90,7 @@ class Estimator(Method):
             Go on from the checkpoint in `folder`, if there is one.
         """
         self._start()
+        self.collapse_ = None
         if resume and self.random_state is None:
             raise InputError("random_state is None: only a run with a seed can be resumed")
         fabric = make_fabric(self.device)
@@ -120,30 +123,48 @@ class Estimator(Method):
                 )
         finally:  # also a training that was stopped leaves a network that can be used
             self.network_, self.history_ = network, run.history
+        with self._threads(data, batches):
+            self.collapse_ = self._find_collapse(data, batches[0], run)
+        self._warn_of_collapse(f" on {data.name}", stacklevel=2)
         return self
 
+    def _first_loss(self, batch: Any, generator: torch.Generator) -> Tensor:
+        """The loss as it is in the first epoch, before any weights set in."""
+        return self._loss(batch, generator)
+
+    def _projections(self, batch: Any, generator: torch.Generator) -> Tensor | None:
+        """(n, d) what the loss compares by angle, if that is not the embeddings."""
+        return None
+
+    def _find_collapse(self, data: Any, batch: Any, run: Run) -> str | None:
+        """Why one must say that nothing was learned, see `collapse`."""
+        if not run.history:
+            return None
+        generator = self._generator()
+        untrained = self._build(self.n_features_in_, generator)
+        untrained.to(next(self.network_.parameters()).device)
+        draws = generator.get_state()
+
+        def look(network: nn.Module) -> Look:
+            return Look(self, network, data, batch, draws)
+
+        return collapse(
+            look(self.network_),
+            look(untrained),
+            epochs=len(run.history),
+            kept_first=run.kept_first,
+        )
+
+    def _warn_of_collapse(self, what: str, stacklevel: int) -> None:
+        if self.collapse_ is None:
+            return
+        cure = f"lower the learning rate (lr), which was {self._setting('lr'):g}"
+        if getattr(self, "normalize_features", True) is False:
+            cure += ", or divide large features by their sum (normalize_features=True)"
+        message = f"{type(self).__name__}{what}: nothing was learned: {self.collapse_}; {cure}"
+        warnings.warn(message, stacklevel=stacklevel + 1)
+
     def _embedded(self, data: Any) -> Tensor:
-        embeddings = self._embedded_now(data)
-        if self.history_ and all_alike(embeddings) and self._could_be_told_apart(data):
-            warnings.warn(
-                f"{type(self).__name__} gives everything in {data.name} the same embedding: its "
-                f"training collapsed; lower the learning rate (lr), which was "
-                f"{self._setting('lr'):g}",
-                stacklevel=4,  # from where `transform` was called, through scikit-learn's wrapper
-            )
-        return embeddings
-
-    def _could_be_told_apart(self, data: Any) -> bool:
-        """Whether an untrained network gives embeddings that differ."""
-        trained, generator = self.network_, torch.Generator().manual_seed(0)
-        device = next(trained.parameters()).device
-        self.network_ = self._build(self.n_features_in_, generator).to(device)
-        try:
-            return not all_alike(self._embedded_now(data))
-        finally:
-            self.network_ = trained
-
-    def _embedded_now(self, data: Any) -> Tensor:
         self.network_.eval()
         return self._embed(data, next(self.network_.parameters()).device)
 
@@ -156,6 +177,58 @@ class Estimator(Method):
         self.network_ = self._build(self.n_features_in_, torch.Generator())
         load_module(self.network_, snapshot.part("network"))
         self.network_.to(make_fabric(self.device).device)
+        self._warn_of_collapse("", stacklevel=3)
+
+
+class Look:
+    """What a method would give with some network; neither is changed.
+
+    Parameters
+    ----------
+    method : Estimator
+    network : Module
+    data, batch :
+        What was trained on, and a batch of it.
+    draws : Tensor
+        State of a generator: two networks that are looked at with the same one see the same views.
+    """
+
+    def __init__(
+        self, method: Estimator, network: nn.Module, data: Any, batch: Any, draws: Tensor
+    ) -> None:
+        self.method = method
+        self.network = network
+        self.data = data
+        self.batch = batch
+        self.draws = draws
+
+    def embeddings(self) -> Tensor:
+        """(n, d) of all data."""
+        with self._in_place():
+            return self.method._embedded(self.data)
+
+    def projections(self) -> Tensor | None:
+        """(b, d) what the loss of the batch compares by angle, if that is not the embeddings."""
+        with self._in_place() as generator, batch_statistics(self.network):
+            return self.method._projections(self.batch, generator)
+
+    def loss(self) -> float:
+        """Of the batch, as in the first epoch."""
+        with self._in_place() as generator, batch_statistics(self.network):
+            return float(self.method._first_loss(self.batch, generator))
+
+    @contextmanager
+    def _in_place(self) -> Iterator[torch.Generator]:
+        generator = torch.Generator()
+        generator.set_state(self.draws)
+        before, was_training = self.method.network_, self.network.training
+        self.method.network_ = self.network
+        try:
+            with torch.no_grad(), torch.random.fork_rng(devices=[]):  # dropout of an own encoder
+                yield generator
+        finally:
+            self.method.network_ = before
+            self.network.train(was_training)
 
 
 class GraphEstimator(GraphReader, Estimator):

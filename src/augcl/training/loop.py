@@ -6,7 +6,6 @@ import json
 import math
 import os
 import time
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -67,6 +66,11 @@ class Run:
         if metrics["loss"] < self.lowest_loss:
             self.lowest_loss, self.since_best = metrics["loss"], 0
 
+    @property
+    def kept_first(self) -> bool:
+        """Whether the best weights are those from before the first step, of several epochs."""
+        return bool(self.best) and 0 < self.since_best == len(self.history) - 1
+
     def snapshot(self, settings: dict[str, Any]) -> Snapshot:
         tensors = {
             **prefixed("network", self.network.state_dict()),
@@ -116,8 +120,7 @@ def train(
     the same bits as a run never stopped.
 
     With `patience`, training ends after so many epochs without a lower loss, and the network gets
-    back the weights that had the lowest one: those before that epoch's step. If that is the first
-    epoch, nothing was learned, and a warning says so.
+    back the weights that had the lowest one: those before that epoch's step.
     """
     last_written = -math.inf
     if folder is not None:
@@ -158,13 +161,6 @@ def train(
                 run.snapshot(settings).write(folder / "checkpoint.safetensors")
     if run.best:
         load_module(run.network, run.best)
-        if 0 < run.since_best == len(run.history) - 1:
-            warnings.warn(
-                f"{title}: no epoch had a lower loss than the first, before any step, so that the "
-                "untrained weights are kept; lower the learning rate (lr), or divide large "
-                "features by their sum (normalize_features=True)",
-                stacklevel=4,  # from where `fit` was called
-            )
 
 
 class OneCPU:

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from torch import Tensor, nn
 
 from augcl.errors import InputError
-from augcl.files import write_json, write_text
+from augcl.files import remove_temporary, write_json, write_text
 from augcl.training.checkpoint import Snapshot, prefixed
 
 MODEL_FILE = "model.safetensors"
@@ -46,6 +46,10 @@ class Method(TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
     read."""
     gives_kernel: bool = False
     """Whether `transform` gives the similarity to each training graph instead of an embedding."""
+    preset_file: str | None = None
+    """Where its presets are, if it has a hyper-parameter `preset`."""
+    collapse_: str | None = None
+    """Why one must say that nothing was learned, see `augcl.training.collapse`; None if it was."""
     random_state: int | None
     progress: bool
 
@@ -113,7 +117,10 @@ class Method(TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
             "features": self.n_features_in_,
             "columns": None if self.columns_ is None else list(self.columns_),
             "history": self.history_,
+            "collapse": self.collapse_,
         }
+        for name in (MODEL_FILE, "model.json"):  # of a process that was killed while it saved
+            remove_temporary(Path(path), name)
         Snapshot(self._tensors(), facts).write(Path(path) / MODEL_FILE)
         write_json(Path(path) / "model.json", facts)
 
@@ -126,6 +133,7 @@ class Method(TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
         self.n_features_in_ = snapshot.facts["features"]
         self.columns_ = snapshot.facts["columns"]
         self.history_ = snapshot.facts["history"]
+        self.collapse_ = snapshot.facts.get("collapse")
         self._load_learned(snapshot.part("learned"))
 
     def settings(self) -> dict[str, Any]:
