@@ -18,6 +18,13 @@ from augcl.errors import InputError
 from augcl.ops.blocks import least_of_each
 
 
+TIE = 1e-5
+"""Gradients that differ less, relative to the steepest, are equal; the first pair of nodes wins.
+
+Rounding, which differs from processor to processor, must not decide which edge is changed.
+"""
+
+
 class GradArgmax(Attack):
     """For each wrong class, changes the edge by which its loss falls fastest; keeps what works.
 
@@ -112,7 +119,8 @@ class GradArgmax(Attack):
         """(2, P) the pair of each active graph whose change promises most, if any does."""
         score = self._score(found, slopes)
         score = score.where(found.legal & (score <= 0), torch.inf)
-        best = least_of_each(score, graphs.graph_of_node[found.pairs[0]], len(graphs))
+        graph = graphs.graph_of_node[found.pairs[0]]
+        best = least_of_each(score, graph, len(graphs), tolerance=TIE)
         best = best[(best >= 0) & active]
         if self.changes == "add":
             best = best[~found.joined[best]]

@@ -93,16 +93,22 @@ class Blocks:
         return start[group] + i * size - i * (i + 1) // 2 + j - i - 1
 
 
-def least_of_each(score: Tensor, segment: Tensor, segments: int) -> Tensor:
+def least_of_each(
+    score: Tensor, segment: Tensor, segments: int, *, tolerance: float = 0.0
+) -> Tensor:
     """(S,) where the least score of each segment stands, the first of equals.
 
-    −1 where a segment has none, or only infinite ones.
+    −1 where a segment has none, or only infinite ones. Scores that differ from the least by no
+    more than `tolerance` times its size count as equal to it.
 
     >>> least_of_each(torch.tensor([3.0, 1.0, 2.0]), torch.tensor([0, 0, 2]), 3).tolist()
     [1, -1, 2]
+    >>> least_of_each(torch.tensor([-2.9999999, -3.0]), torch.zeros(2).long(), 1, tolerance=1e-5)
+    tensor([0])
     """
     least = score.new_full((segments,), torch.inf).scatter_reduce(0, segment, score, "amin")
-    hits = ((score == least[segment]) & (score < torch.inf)).nonzero().squeeze(1)
+    limit = least + tolerance * least.abs().nan_to_num(posinf=0.0)
+    hits = ((score <= limit[segment]) & (score < torch.inf)).nonzero().squeeze(1)
     first = hits.new_full((segments,), len(score))
     first.scatter_reduce_(0, segment[hits], hits, "amin")
     return torch.where(first < len(score), first, -1)
