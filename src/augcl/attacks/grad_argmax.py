@@ -17,7 +17,6 @@ from augcl.data.graph import GraphSet
 from augcl.errors import InputError
 from augcl.ops.blocks import least_of_each
 
-
 TIE = 1e-5
 """Gradients that differ less, relative to the steepest, are equal; the first pair of nodes wins.
 
