@@ -45,6 +45,7 @@ VARIANTS = (
     "features divided by their sum."
 )
 METHODS = (*TIMED[1:], "AUGCL-full")
+OPTIMISERS = {"adam": "Adam", "sgd": "SGD"}
 DELTA = "μ and δ are the mean and standard deviation of U, the uncertainties themselves."
 
 INTRODUCTION = """\
@@ -98,7 +99,7 @@ def settings_of(recipe: str) -> str:
     every = pairs is None or pairs >= 10**9
     inputs = "unit-length" if own.normalize else "raw"
     return (
-        f"AUGCL's settings, recipe {recipe}: temper {own.temper:g}, {own.optimizer.upper()} "
+        f"AUGCL's settings, recipe {recipe}: temper {own.temper:g}, {OPTIMISERS[own.optimizer]} "
         f"{own.lr:g}, loss by the {own.reduction} over candidates, {own.hidden} units, "
         f"{own.warmup} + {own.passes} passes over {'all' if every else f'{pairs:,}'} pairs, "
         f"{inputs} inputs{' and the affinity' if own.affinity_input else ''}, clusters of "
@@ -230,6 +231,7 @@ def sections(folder: Path) -> list[Section]:
                 f"Sensitivity to {'the reward o' if name == 'reward' else 'α'}, recipe {recipe}",
                 DELTA if name == "alpha" else "",
                 sensitivity(replace(found.request(small, table.compared), recipe=recipe), table),
+                verdicts=name == "alpha",
                 recipes=(recipe,),
             )
             for name, table in TABLES.items()
@@ -317,10 +319,10 @@ def sections(folder: Path) -> list[Section]:
             Section(
                 f"Training time, recipe {recipe}",
                 "",
-                time_table(replace(found.request(small, TIMED), recipe=recipe), GRAPHS),
+                time_table(replace(found.request(small, rows), recipe=recipe), GRAPHS),
                 recipes=(recipe,),
             )
-            for recipe in ("default", "paper")
+            for recipe, rows in (("default", TIMED), ("paper", ("GraphCL", "AUGCL")))
         ),
         Section(
             "Where the default temper was chosen",
