@@ -40,13 +40,14 @@ def evaluate(
 ) -> None:
     """Judge embeddings by a named protocol.
 
-    Examples:
+    A run (a folder that augcl train wrote) gives what augcl train found, over all seeds; its
+    embeddings.npz are those of its first seed, and are judged again.
 
-      augcl evaluate runs/mine                    a run: what augcl train found, over all seeds
+    Example: augcl evaluate runs/mine
 
-      augcl evaluate runs/mine/embeddings.npz     the embeddings of its seed 0, judged anew
+    Example: augcl evaluate runs/mine/embeddings.npz
 
-      augcl evaluate z.csv --clustering           any embeddings with labels
+    Example: augcl evaluate z.csv --clustering
     """
     from augcl.evaluation import clustering
     from augcl.evaluation import evaluate as judge
