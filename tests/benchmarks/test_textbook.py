@@ -82,7 +82,7 @@ def test_pairs_are_all_concatenations():
     a, b = torch.randn(2, 3), torch.randn(4, 3)
     pairs = textbook.pair_inputs(a, b, affinity=a @ b.T)
     assert pairs.shape == (8, 7)
-    assert torch.equal(pairs[6], torch.cat([a[1], b[2], (a[1] @ b[2])[None]]))
+    assert torch.allclose(pairs[6], torch.cat([a[1], b[2], (a[1] @ b[2])[None]]))
 
 
 def test_gamblers_loss_of_always_abstaining_is_log_reward():
