@@ -9,9 +9,9 @@ import numpy as np
 from torch_geometric.utils import to_networkx
 
 from augcl.attacks import RLS2V, GradArgmax, RandSampling
+from augcl.attacks.classifier import Structure2VecClassifier
 from augcl.data import GraphSet
-from augcl.data.component_sets import component_sets
-from augcl.methods import Structure2VecClassifier
+from augcl.data.generators import component_sets
 from benchmarks.measure import Row, faster, in_turns
 from benchmarks.textbook import attacks as textbook
 

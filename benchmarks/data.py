@@ -8,7 +8,7 @@ from pathlib import Path
 
 import augcl
 from augcl.data import GraphSet, NodeGraph, load_graph
-from augcl.data.places import find_graph_set, find_node_set
+from augcl.data.loading import find_graph_set, find_node_set
 from benchmarks.measure import NoData
 from benchmarks.textbook import Graph
 

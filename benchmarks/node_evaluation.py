@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from augcl.evaluation.softmax_regression import initial_weights, softmax_regressions
+from augcl.evaluation.linear import initial_weights, softmax_regressions
 from augcl.evaluation.splits import random_parts
 from augcl.training.threads import threads_for
 from benchmarks.measure import Row, faster, seconds, seconds_text

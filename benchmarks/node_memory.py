@@ -7,8 +7,8 @@ import sys
 import torch
 
 from augcl.data import NodeGraph
-from augcl.experiments.short_run import peak_memory
 from augcl.methods import GCA
+from augcl.runs.cost import peak_memory
 
 DEGREE, FEATURES = 32, 128  # about those of the Amazon graphs; few features, as in Wiki-CS
 

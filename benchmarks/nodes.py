@@ -11,10 +11,10 @@ from torch import Tensor, nn
 
 from augcl.data import NodeGraph
 from augcl.hardness import AffinityUncertainty
-from augcl.hardness.pair_weights import PairWeights
+from augcl.losses.node_info_nce import node_info_nce
+from augcl.losses.pair_weights import PairWeights
 from augcl.methods import GCA
-from augcl.objectives.node_info_nce import node_info_nce
-from augcl.training.node_estimator import NodeBatch
+from augcl.training.estimator import NodeBatch
 from augcl.views.nodes import NodeView
 from benchmarks.data import one_graph
 from benchmarks.measure import Row, at_most, faster, in_turns

@@ -10,8 +10,8 @@ from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from augcl.experiments.graph_classification import TABLE
-from augcl.experiments.timing import Timing, ratio
+from augcl.paper.graph_rows import TABLE
+from augcl.paper.training_time import Timing, ratio
 from benchmarks.data import data_dir, require
 from benchmarks.measure import Row, faster
 
@@ -65,7 +65,7 @@ def _by_hand(seeds: int) -> None:
     script = f"""
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from augcl.experiments.graph_classification import TABLE
+from augcl.paper.graph_rows import TABLE
 with TemporaryDirectory() as out:
     for row in {ROWS}:
         for seed in range({seeds}):

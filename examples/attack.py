@@ -2,7 +2,7 @@
 
 import augcl
 from augcl.attacks import Semantics, accuracy_under
-from augcl.data.component_sets import component_sets
+from augcl.data.generators import component_sets
 
 
 class NoHubs(Semantics):

@@ -9,7 +9,8 @@ import pytest
 import torch
 from hypothesis import settings
 
-from augcl.data import GraphSet, load
+import references
+from augcl.data import GraphSet, NodeGraph, load
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 
@@ -66,3 +67,19 @@ def tu(tu_dir: Path) -> Callable[[str], Path]:
         return file
 
     return path
+
+
+@pytest.fixture(scope="session")
+def graph() -> NodeGraph:
+    """90 nodes in three classes, which edges and features tell."""
+    return references.communities()
+
+
+@pytest.fixture
+def dense_and_sparse(graph: NodeGraph) -> tuple[NodeGraph, NodeGraph]:
+    """The same graph, once with features that are kept dense and once sparse."""
+    wide = torch.zeros(90, 600)
+    wide[:, :24] = graph.x
+    sparse = NodeGraph.from_arrays(pairs=graph.edge_index, num_nodes=90, x=wide)
+    assert sparse.x.layout == torch.sparse_csr
+    return NodeGraph(wide, graph.edge_index), sparse

@@ -3,7 +3,7 @@
 import pytest
 
 from augcl.training import loop
-from augcl.training.node_estimator import NodeEstimator
+from augcl.training.estimator import NodeEstimator
 
 
 class StopError(Exception):

@@ -20,7 +20,7 @@ from augcl.attacks import (
     RandSampling,
 )
 from augcl.hardness import CEILING, HARDNESS
-from augcl.methods import METHODS
+from augcl.runs.models import METHODS
 from augcl.training import estimator
 from augcl.training.loop import OneCPU, make_fabric
 from pretend_cuda import CUDA, WrongDeviceError, pretend_cuda

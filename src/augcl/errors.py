@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+import zipfile
+import zlib
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
 
 
 class InputError(ValueError):
@@ -34,3 +38,37 @@ def did_you_mean(value: str, choices: Iterable[str]) -> str:
     """
     close = difflib.get_close_matches(str(value), list(choices), n=3, cutoff=0.5)
     return f"did you mean {' or '.join(close)}? " if close else ""
+
+
+@contextmanager
+def mistakes_in(place: Path | str) -> Iterator[None]:
+    """Put `place` before the message of an InputError that does not name it yet.
+
+    >>> with mistakes_in(Path("graph.npz")):
+    ...     raise InputError("the graph has no nodes")
+    Traceback (most recent call last):
+    augcl.errors.InputError: graph.npz: the graph has no nodes
+    """
+    try:
+        yield
+    except InputError as error:
+        if str(error).startswith(str(place)):
+            raise
+        raise InputError(f"{place}: {error}") from None
+
+
+@contextmanager
+def readable(file: Path) -> Iterator[None]:
+    """Turn what goes wrong in reading a file, perhaps a zip, into an InputError that names it."""
+    try:
+        yield
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
+        raise InputError(
+            f"{file}: the file is damaged or cut short ({error}); get it again"
+        ) from error
+    except RuntimeError as error:  # zipfile's way to say that a password is needed
+        if "password" not in str(error):
+            raise
+        raise InputError(f"{file}: the zip is encrypted; unpack it first") from error
+    except OSError as error:
+        raise InputError(f"{file}: cannot be read ({error.strerror or error})") from error

@@ -13,6 +13,8 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from augcl.errors import InputError
+
 
 @contextmanager
 def atomic_path(target: str | os.PathLike[str]) -> Iterator[Path]:
@@ -68,6 +70,17 @@ def write_text(target: str | os.PathLike[str], text: str) -> None:
 def write_json(target: str | os.PathLike[str], value: Any) -> None:
     """Write `value` as indented JSON, atomically; NaN and Infinity are refused."""
     write_text(target, json.dumps(value, indent=1, allow_nan=False) + "\n")
+
+
+def read_record(path: Path, cure: str = "run this again") -> dict[str, Any] | None:
+    """What a file of results holds, if it is there; `cure` is what to do if it is damaged."""
+    if not path.exists():
+        return None
+    try:
+        record: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise InputError(f"{path} is damaged ({error}): delete it and {cure}") from None
+    return record
 
 
 def packaged_text(package: str, name: str) -> str:

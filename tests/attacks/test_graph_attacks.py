@@ -14,7 +14,7 @@ from augcl import GradArgmax, GraphCL, InputError, RandSampling, Structure2VecCl
 from augcl.attacks import RLS2V, SameComponents, Semantics, WeightedEdges, accuracy_under
 from augcl.attacks.grad_argmax import target_classes
 from augcl.data import GraphSet, components
-from augcl.data.component_sets import component_sets
+from augcl.data.generators import component_sets
 from references import component_counts, random_graphs
 
 TRAIN, TEST = component_sets(per_class=150, seed=0)

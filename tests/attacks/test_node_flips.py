@@ -6,7 +6,7 @@ import torch
 
 from augcl import GCA, InputError
 from augcl.attacks import NodeGradientFlips, NodeRandomFlips, NodeVictim
-from augcl.attacks.node_victim import Copies
+from augcl.attacks.node_flips import Copies
 from augcl.data.node_graph import NodeGraph
 from augcl.encoders.gcn import GCN
 from quick_nodes import quick

@@ -10,15 +10,11 @@ from sklearn.exceptions import NotFittedError
 
 from augcl import RLS2V, InputError, RandSampling
 from augcl.attacks import accuracy_under
-from augcl.attacks import agent_training as module
-from augcl.attacks.agent import Agent
-from augcl.attacks.episodes import Game
-from augcl.attacks.q_network import QNetwork
-from augcl.attacks.replay import Replay
-from augcl.attacks.rules import Rules
-from augcl.attacks.semantics import SameComponents
+from augcl.attacks import agent as module
+from augcl.attacks.agent import Agent, Game, QNetwork, Replay
+from augcl.attacks.rules import Rules, SameComponents
 from augcl.data import components
-from augcl.data.component_sets import component_sets
+from augcl.data.generators import component_sets
 from references import random_graphs
 
 TRAIN, TEST = component_sets(per_class=60, seed=0)

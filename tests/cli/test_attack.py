@@ -8,10 +8,10 @@ import pytest
 import torch
 
 from augcl import RLS2V
-from augcl.experiments import attack_cells
-from augcl.experiments.fanout import compute_missing
-from augcl.report import attack_table
-from augcl.report.request import Request
+from augcl.paper import attacks as attack_cells
+from augcl.paper import attacks as attack_table
+from augcl.paper.cells import compute_missing
+from augcl.paper.request import Request
 
 
 @pytest.fixture(scope="module")

@@ -103,7 +103,7 @@ def test_labels_that_cannot_be_judged_are_told_before_training(refused, out, tu_
         ("--batch-size", "1", "greater than or equal to 2"),
         ("--hardness", "augclx", "did you mean augcl"),
         ("--recipe", "autors", "did you mean authors"),
-        ("--method", "graphcl", "choose from GraphCL"),
+        ("--method", "graphcl", "choose from GCA, GRACE, GraphCL"),
         ("--augmentation", "random5", "random4"),
         ("--features", "degrees", "did you mean degree"),
         ("--device", "gpu7", "take cpu"),

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 import references
-from augcl.experiments.cells import Cell
-from augcl.experiments.table import _fingerprint
 from augcl.files import write_json
+from augcl.paper.cells import Cell
+from augcl.paper.table import _fingerprint
 
 ROWS = {"untrained", "GraphCL", "DCL", "HCL", "ProGCL", "AUGCL", "oracle"}
 QUICK = ("--epochs", 2, "--seeds", 1, "--jobs", 1)

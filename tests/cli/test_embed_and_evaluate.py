@@ -6,7 +6,7 @@ import pyarrow.csv
 import pyarrow.parquet
 import pytest
 
-from augcl.experiments.embedding_file import read_embeddings
+from augcl.runs.embedding_file import read_embeddings
 
 
 def table(path):

@@ -12,7 +12,7 @@ from augcl.data.node_graph import NodeGraph, Splits
 from augcl.errors import InputError
 from augcl.evaluation import PROTOCOLS, evaluate
 from augcl.evaluation.splits import random_parts
-from augcl.experiments.embedding_file import read_embeddings, write_embeddings
+from augcl.runs.embedding_file import read_embeddings, write_embeddings
 
 N = 240
 

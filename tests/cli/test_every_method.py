@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from augcl import load_model
-from augcl.methods import METHODS
+from augcl.runs.models import METHODS
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import re
 import numpy as np
 import pytest
 
-from augcl.methods import METHODS
+from augcl.runs.models import METHODS
 
 
 @pytest.fixture(scope="module")

@@ -10,9 +10,9 @@ import time
 import pytest
 
 from augcl.errors import InputError
-from augcl.experiments import headroom
-from augcl.experiments.cells import Cell
-from augcl.experiments.table import Setting
+from augcl.paper import headroom
+from augcl.paper.cells import Cell
+from augcl.paper.table import Setting
 
 MUTAG = ("--datasets", "MUTAG", "--epochs", 2, "--jobs", 1)
 THREE_ROWS = ("reproduce", "graph-classification", "--datasets", "MUTAG", "--epochs", 2)
@@ -292,7 +292,7 @@ def test_without_options_it_takes_a_laptop_s_share_and_in_full_the_paper_s(
         asked.append({(cell.spec.dataset, cell.seed) for cell in cells})
         return []
 
-    monkeypatch.setattr("augcl.report.reproductions.compute_missing", count)
+    monkeypatch.setattr("augcl.paper.reproductions.compute_missing", count)
     for more in ((), ("--full",)):
         assert augcl("reproduce", "graph-classification", *more, "--out", tmp_path).code == 0
     laptop, paper = ({name for name, _ in cells} for cells in asked)

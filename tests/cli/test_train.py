@@ -93,7 +93,7 @@ def test_the_table_shows_the_accuracy_and_the_place(succeeds, tmp_path):
 
 
 def test_resuming_a_finished_run_trains_nothing_and_gives_the_same(run, result, augcl, monkeypatch):
-    monkeypatch.setattr("augcl.experiments.seeds.run", None)
+    monkeypatch.setattr("augcl.runs.seeds.run", None)
     answer = augcl("train", "--epochs", 2, "--seeds", 2, "--out", run, "--resume", "--json")
     assert (answer.code, answer.err) == (0, "")
     assert json.loads(answer.out) == result
@@ -107,7 +107,7 @@ def test_without_epochs_a_method_trains_as_published(monkeypatch, augcl, tmp_pat
         asked.append(spec.all_epochs)
         raise InputError("enough")
 
-    monkeypatch.setattr("augcl.experiments.seeds.run_seeds", stop)
+    monkeypatch.setattr("augcl.runs.seeds.run_seeds", stop)
     augcl("train", "--method", method, "--hardness", "none", "--out", tmp_path / "x")
     assert asked == [epochs]
 

@@ -8,7 +8,7 @@ import torch
 
 from augcl.data import load, names
 from augcl.data.cache import cache_dir
-from augcl.data.download import download_tu
+from augcl.data.loading import download_tu
 from augcl.errors import InputError
 
 MUTAG = Path(find_spec("grakel").origin).parent / "tests" / "data" / "MUTAG"

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from augcl.data import components
-from augcl.data.component_sets import SIZES, component_sets, first_and_last
+from augcl.data.generators import SIZES, component_sets, first_and_last
 from augcl.errors import InputError
 from references import component_counts
 

@@ -1,7 +1,7 @@
 import pytest
 
 from augcl.data import GraphSet, as_node_graph, load, load_graph, load_graphs
-from augcl.data.csv_graph import is_one_csv_graph, read_csv_graph
+from augcl.data.csv_folder import is_one_csv_graph, read_csv_graph
 from augcl.errors import InputError
 
 EDGES = "source,target,since\nann,bob,1999\nbob,cem,now\nbob,ann,2001\ncem,cem,\n"

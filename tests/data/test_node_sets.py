@@ -7,7 +7,7 @@ from tests.data.published_files import write_npz, write_planetoid, write_wikics
 from augcl.data import GraphSet, NodeGraph, load, load_graph, load_graphs, names
 from augcl.data.cache import cache_dir
 from augcl.data.catalogue import NODE_SETS
-from augcl.data.download import download_node_set
+from augcl.data.loading import download_node_set
 from augcl.errors import InputError
 
 NPZ = {
@@ -176,7 +176,7 @@ def test_no_server_at_all_is_told(tmp_path, monkeypatch):
 def test_the_addresses_are_pygs():
     from torch_geometric.datasets import Amazon, Coauthor, Planetoid, WikiCS
 
-    from augcl.data.places import NODE_FILES
+    from augcl.data.loading import NODE_FILES
 
     for collection in (Amazon, Coauthor, Planetoid, WikiCS):
         assert collection.url.startswith("https://")

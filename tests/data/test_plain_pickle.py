@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.data.published_files import py2
 
-from augcl.data.plain_pickle import read_plain_pickle
+from augcl.data.planetoid import read_plain_pickle
 from augcl.errors import InputError
 
 ARRAYS = [

@@ -3,17 +3,11 @@ import torch
 from torch import nn
 
 from augcl.encoders import GIN
-from augcl.encoders.heads import (
-    FeedForward,
-    ManyHeads,
-    discriminator,
-    glorot_linear,
-    output_basis,
-)
-from augcl.encoders.perturbed import perturbed
-from augcl.encoders.propagation import PropagationNetwork
+from augcl.encoders.heads import FeedForward, ManyHeads, discriminator, glorot_linear, output_basis
 from augcl.errors import InputError
 from augcl.ops.gcn import propagate
+from augcl.rivals.mvgrl import PropagationNetwork
+from augcl.rivals.simgrace import perturbed
 
 
 def generator(seed=0):

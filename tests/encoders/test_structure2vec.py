@@ -4,8 +4,8 @@ import pytest
 import torch
 
 from augcl import GraphCL
+from augcl.attacks.structure2vec import GraphClassifier
 from augcl.encoders import Structure2Vec
-from augcl.encoders.classifier import GraphClassifier
 from augcl.errors import InputError
 from references import random_graphs
 

@@ -16,8 +16,9 @@ from torch_geometric.data import Data
 from augcl.data import load
 from augcl.data.node_graph import NodeGraph, Splits
 from augcl.errors import InputError
-from augcl.evaluation import evaluate, softmax_regression
-from augcl.evaluation.softmax_regression import initial_weights, softmax_regressions
+from augcl.evaluation import evaluate
+from augcl.evaluation import linear as softmax_regression
+from augcl.evaluation.linear import initial_weights, softmax_regressions
 from augcl.evaluation.splits import fixed_parts, random_parts
 
 SHARED = Path(__file__).resolve().parents[3] / "shared"

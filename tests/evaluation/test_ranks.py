@@ -10,7 +10,7 @@ from hypothesis.extra.numpy import arrays
 from scipy import stats
 
 from augcl.errors import InputError
-from augcl.evaluation.ranks import compare_ranks, nemenyi_quantile
+from augcl.evaluation.statistics import compare_ranks, nemenyi_quantile
 
 LETTERS = "abcdefghijkl"
 # Table 6 of Demšar (2006): AUC of C4.5 without and with tuning of m and cf.

@@ -4,16 +4,10 @@ import pytest
 import torch
 
 import augcl
-from augcl.data.batches import fixed_batches
 from augcl.encoders import inputs
-from augcl.hardness import (
-    AffinityUncertainty,
-    CollapseWarning,
-    Vitals,
-    affinity,
-)
+from augcl.hardness import AffinityUncertainty, CollapseWarning, Vitals, affinity
 from augcl.hardness.uncertainty import PairNetwork
-from augcl.training.statistics import batch_statistics
+from augcl.training.estimator import batch_statistics, fixed_batches
 from augcl.views import named_view
 from short_fits import fit, generator, pair
 

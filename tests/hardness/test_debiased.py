@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 import augcl
 import references
 from augcl import DCL, HCL, InputError
-from augcl.objectives import info_nce
-from augcl.objectives.node_info_nce import node_info_nce
+from augcl.losses import info_nce
+from augcl.losses.node_info_nce import node_info_nce
 
 SETTINGS = [(0.0, 0.0), (0.1, 0.0), (0.5, 0.0), (0.0, 1.0), (0.1, 1.0), (0.05, 0.5), (0.3, 2.0)]
 

@@ -4,10 +4,9 @@ import pytest
 import torch
 
 from augcl import AffinityUncertainty, load
-from augcl.data.batches import fixed_batches
-from augcl.experiments.run import Spec
-from augcl.methods.onset import EmbeddedBatches
-from augcl.training.statistics import batch_statistics
+from augcl.methods.contrast import EmbeddedBatches
+from augcl.runs.run import Spec
+from augcl.training.estimator import batch_statistics, fixed_batches
 
 NAMES = ("MUTAG", "PROTEINS", "IMDB-BINARY", "NCI1", "DD", "REDDIT-BINARY", "COLLAB")
 

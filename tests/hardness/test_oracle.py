@@ -7,8 +7,8 @@ from sklearn.exceptions import NotFittedError
 import augcl
 import references
 from augcl import InputError, Oracle
-from augcl.hardness.pair_weights import PairWeights
-from augcl.objectives import info_nce
+from augcl.losses import info_nce
+from augcl.losses.pair_weights import PairWeights
 
 
 def test_false_negatives_are_left_out():

@@ -12,8 +12,8 @@ from augcl.hardness.partition import (
     spectral,
     spectral_clusters,
     two_clusters,
+    two_means,
 )
-from augcl.ops.two_means import two_means
 
 
 def separated_rows(n=6, m=24, dtype=torch.float32):

@@ -12,11 +12,11 @@ from scipy import stats
 import augcl
 import references
 from augcl import InputError, ProGCL
-from augcl.hardness.beta_mixture import BetaMixture
-from augcl.hardness.pair_weights import PairWeights
-from augcl.objectives import info_nce
-from augcl.objectives.mixing import mixed_log_mass, mixed_node_log_mass
-from augcl.objectives.node_info_nce import node_info_nce
+from augcl.hardness.progcl import BetaMixture
+from augcl.losses import info_nce
+from augcl.losses.mixing import mixed_log_mass, mixed_node_log_mass
+from augcl.losses.node_info_nce import node_info_nce
+from augcl.losses.pair_weights import PairWeights
 from augcl.ops.cosine import cosine, unit_rows
 
 

@@ -8,8 +8,7 @@ from sklearn.base import clone
 
 import augcl
 from augcl.hardness import AffinityUncertainty, CollapseWarning, UndefinedAlphaError, Vitals
-from augcl.hardness.fitting import Pairs, train_network
-from augcl.hardness.uncertainty import Gamblers, PairNetwork
+from augcl.hardness.uncertainty import Gamblers, PairNetwork, Pairs, train_network
 from augcl.ops.cosine import cosine
 from references import gamblers_loss
 from short_fits import fit, generator, pair

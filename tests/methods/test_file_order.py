@@ -17,9 +17,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from augcl.baselines.words import Texts
 from augcl.data import GraphSet, NodeGraph
-from augcl.methods import METHODS
+from augcl.rivals.gensim_models import Texts
+from augcl.runs.models import METHODS
 
 PAIRS = 150
 NOISE = 0.5 / np.sqrt(2 * PAIRS)  # of the accuracy by chance

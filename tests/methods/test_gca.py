@@ -5,7 +5,7 @@ import torch
 
 from augcl import GCA, GRACE, InputError
 from augcl.data import NodeGraph
-from augcl.views.adaptive import CENTRALITIES, drop_probability, importance
+from augcl.views.nodes import CENTRALITIES, drop_probability, importance
 from quick_nodes import losses
 
 QUICK = {"epochs": 3, "width": 8, "projection": 8, "lr": 0.01, "tau": 0.5}

@@ -8,8 +8,8 @@ import references
 from augcl import GCA, GRACE, RawFeatures
 from augcl.data import NodeGraph
 from augcl.hardness import Hardness, Uniform
-from augcl.hardness.pair_weights import PairWeights
-from augcl.objectives.node_info_nce import node_info_nce
+from augcl.losses.node_info_nce import node_info_nce
+from augcl.losses.pair_weights import PairWeights
 from quick_nodes import losses, quick, same, uncertainty
 
 # What it gives

@@ -3,9 +3,9 @@ import pytest
 
 import references
 from augcl import GCA, GRACE, InputError
-from augcl.experiments.node_classification import TABLE, setting
-from augcl.experiments.run import Spec
 from augcl.methods.presets import HSAN, collapses, get_preset, preset_for, presets
+from augcl.paper.node_rows import TABLE, setting
+from augcl.runs.run import Spec
 
 # lr, width, projection, activation, edge drops, feature drops, tau, epochs: as published.
 PUBLISHED = {

@@ -11,7 +11,7 @@ from sklearn.utils import estimator_checks
 
 from augcl import AffinityUncertainty, GraphCL
 from augcl.hardness import CEILING, HARDNESS
-from augcl.methods.model_file import CLASSIFIERS, METHODS
+from augcl.runs.models import CLASSIFIERS, METHODS
 
 CHECKS = [
     "check_no_attributes_set_in_init",

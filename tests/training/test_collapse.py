@@ -11,7 +11,7 @@ import torch
 import references
 from augcl import GAE, GCA, GraphCL, load_model
 from augcl.data import NodeGraph
-from augcl.methods import METHODS
+from augcl.runs.models import METHODS
 from augcl.training.collapse import ENOUGH_EPOCHS, all_alike, collapse, one_direction
 
 TRAINED = [name for name, kind in METHODS.items() if "lr" in kind().get_params()]

@@ -6,7 +6,7 @@ import pytest
 SCRIPT = """
 import resource
 import numpy as np
-from augcl.training.memory import keep_freed_memory
+from augcl.training.threads import keep_freed_memory
 
 def faults():
     before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt

@@ -6,8 +6,7 @@ import torch
 from augcl.data import NodeGraph
 from augcl.data.sparse import compact
 from augcl.ops.csr import SparseMatrix
-from augcl.views.adaptive import CENTRALITIES, MOST, drop_probability, importance
-from augcl.views.nodes import NodeViews
+from augcl.views.nodes import CENTRALITIES, MOST, NodeViews, drop_probability, importance
 
 # A star around node 0 with one more edge, and node 5 alone.
 PAIRS = torch.tensor([[0, 0, 0, 3], [1, 2, 3, 4]])

@@ -9,15 +9,7 @@ from hypothesis import strategies as st
 
 import references
 from augcl.errors import InputError
-from augcl.views import (
-    AttributeMask,
-    EdgePerturb,
-    Identity,
-    NodeDrop,
-    OneOf,
-    Subgraph,
-    named_view,
-)
+from augcl.views import AttributeMask, EdgePerturb, Identity, NodeDrop, OneOf, Subgraph, named_view
 from references import NamedGraphs
 
 MODES = [

@@ -1,13 +1,17 @@
 """Attacks that change few edges of a graph and not its meaning."""
 
-from augcl.attacks.base import Attack, accuracy_under
+from augcl.attacks.base import Attack, WeightedEdges, accuracy_under
+from augcl.attacks.classifier import Structure2VecClassifier
 from augcl.attacks.grad_argmax import GradArgmax
-from augcl.attacks.node_flips import NodeAttackResult, NodeGradientFlips, NodeRandomFlips
-from augcl.attacks.node_victim import NodeVictim
+from augcl.attacks.node_flips import (
+    NodeAttackResult,
+    NodeGradientFlips,
+    NodeRandomFlips,
+    NodeVictim,
+)
 from augcl.attacks.rand_sampling import RandSampling
 from augcl.attacks.rl_s2v import RLS2V
-from augcl.attacks.semantics import SameComponents, Semantics
-from augcl.attacks.victim import WeightedEdges
+from augcl.attacks.rules import SameComponents, Semantics
 
 __all__ = [
     "RLS2V",
@@ -20,6 +24,7 @@ __all__ = [
     "RandSampling",
     "SameComponents",
     "Semantics",
+    "Structure2VecClassifier",
     "WeightedEdges",
     "accuracy_under",
 ]

@@ -9,13 +9,10 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from augcl.attacks.base import Attack
-from augcl.attacks.rules import Candidates
-from augcl.attacks.victim import HasEdgeFactors, HasEdgeGradients, predicted
-from augcl.data.flips import flip_edges
+from augcl.attacks.base import Attack, HasEdgeFactors, HasEdgeGradients, predicted
+from augcl.attacks.rules import Candidates, flip_edges, least_of_each
 from augcl.data.graph import GraphSet
 from augcl.errors import InputError
-from augcl.ops.blocks import least_of_each
 
 TIE = 1e-5
 """Gradients that differ less, relative to the steepest, are equal; the first pair of nodes wins.

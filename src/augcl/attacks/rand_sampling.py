@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from augcl.attacks.base import Attack
-from augcl.data.flips import flip_edges, is_edge
+from augcl.attacks.rules import flip_edges, is_edge, least_of_each
 from augcl.data.graph import GraphSet
-from augcl.ops.blocks import least_of_each
 from augcl.ops.segments import random_below, uniform
 
 TRIALS = (8, 32, 128)

@@ -2,16 +2,236 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
 
-from augcl.attacks.semantics import Semantics
-from augcl.data.flips import is_edge
+from augcl.attacks.structure2vec import EdgeFactors
 from augcl.data.graph import GraphSet
-from augcl.encoders.classifier import EdgeFactors
-from augcl.ops.blocks import Blocks
+from augcl.ops.components import bridges, component_of_node
+from augcl.ops.segments import pointer
+
+
+class Blocks:
+    """Nodes in groups, arranged by the size of their group.
+
+    Parameters
+    ----------
+    group : (V,) int64
+        The group of each node, 0 or more; groups need not be contiguous.
+
+    Attributes
+    ----------
+    nodes : list of (B, n)
+        For each size n above 1 the nodes of its groups, in ascending order.
+    pairs : (2, P)
+        All pairs i < j of nodes of one group.
+
+    Examples
+    --------
+    >>> Blocks(torch.tensor([0, 1, 0, 1, 0])).pairs.tolist()
+    [[1, 0, 0, 2], [3, 2, 4, 4]]
+    """
+
+    def __init__(self, group: Tensor) -> None:
+        self.group = group
+        self._sizes = torch.bincount(group)
+        order = torch.argsort(group, stable=True)
+        size = self._sizes[group[order]]
+        sizes = [n for n in self._sizes.unique().tolist() if n > 1]
+        self.nodes = [order[size == n].view(-1, n) for n in sizes]
+        self._corners = [torch.triu_indices(n, n, 1, device=group.device) for n in sizes]
+        ends = [
+            torch.stack([block[:, i].flatten(), block[:, j].flatten()])
+            for block, (i, j) in zip(self.nodes, self._corners, strict=True)
+        ]
+        self.pairs = torch.cat(ends, 1) if ends else group.new_empty(2, 0)
+
+    def products(
+        self, left: Sequence[Tensor], right: Sequence[Tensor], *, summed: bool = False
+    ) -> Tensor:
+        """(2, P): Σ_k ⟨left_ki, right_kj⟩ and Σ_k ⟨left_kj, right_ki⟩ of every pair.
+
+        If `summed`, (1, P) the sum of both.
+
+        Parameters
+        ----------
+        left, right : K times (V, D)
+        """
+        found = [left[0].new_empty(1 if summed else 2, 0)]
+        for block, (i, j) in zip(self.nodes, self._corners, strict=True):
+            groups, n = block.shape
+            square = left[0].new_empty(groups, n, n)
+            members = block.flatten()
+            for k, pair in enumerate(zip(left, right, strict=True)):
+                # index_select is the faster way to gather
+                one, other = (m.index_select(0, members).view(groups, n, -1) for m in pair)
+                square.baddbmm_(one, other.mT, beta=min(k, 1))
+            places = [i * n + j, j * n + i]
+            if summed:
+                square, places = square + square.mT, places[:1]
+            flat = square.view(groups, n * n)
+            ways = [flat.index_select(1, at).flatten() for at in places]
+            found.append(torch.stack(ways))
+        return torch.cat(found, 1)
+
+    def places(self, pairs: Tensor) -> Tensor:
+        """(Q,) where pairs i < j of one group each stand among all pairs.
+
+        >>> blocks = Blocks(torch.tensor([0, 1, 0, 1, 0]))
+        >>> blocks.places(torch.tensor([[2, 1], [4, 3]])).tolist()
+        [3, 0]
+        """
+        local = torch.zeros_like(self.group)
+        start = torch.zeros_like(self._sizes)
+        passed = 0
+        for block in self.nodes:
+            count, n = block.shape
+            local[block] = torch.arange(n, device=block.device)
+            corners = n * (n - 1) // 2
+            begins = passed + corners * torch.arange(count, device=block.device)
+            start[self.group[block[:, 0]]] = begins
+            passed += count * corners
+        group = self.group[pairs[0]]
+        size, i, j = self._sizes[group], local[pairs[0]], local[pairs[1]]
+        return start[group] + i * size - i * (i + 1) // 2 + j - i - 1
+
+
+def least_of_each(
+    score: Tensor, segment: Tensor, segments: int, *, tolerance: float = 0.0
+) -> Tensor:
+    """(S,) where the least score of each segment stands, the first of equals.
+
+    −1 where a segment has none, or only infinite ones. Scores that differ from the least by no
+    more than `tolerance` times its size count as equal to it.
+
+    >>> least_of_each(torch.tensor([3.0, 1.0, 2.0]), torch.tensor([0, 0, 2]), 3).tolist()
+    [1, -1, 2]
+    >>> least_of_each(torch.tensor([-2.9999999, -3.0]), torch.zeros(2).long(), 1, tolerance=1e-5)
+    tensor([0])
+    """
+    least = score.new_full((segments,), torch.inf).scatter_reduce(0, segment, score, "amin")
+    limit = least + tolerance * least.abs().nan_to_num(posinf=0.0)
+    hits = ((score <= limit[segment]) & (score < torch.inf)).nonzero().squeeze(1)
+    first = hits.new_full((segments,), len(score))
+    first.scatter_reduce_(0, segment[hits], hits, "amin")
+    return torch.where(first < len(score), first, -1)
+
+
+def flip_edges(graphs: GraphSet, pairs: Tensor) -> GraphSet:
+    """Take away the edges among `pairs` that are there, add those that are not.
+
+    Parameters
+    ----------
+    graphs : GraphSet
+        Undirected; attributes of edges are not kept, a new edge has none.
+    pairs : (2, P) int64
+        Different pairs of different nodes of one graph each, in any order and one direction.
+
+    Examples
+    --------
+    >>> path = GraphSet.from_arrays(
+    ...     pairs=torch.tensor([[0, 1], [1, 2]]),
+    ...     graph_of_node=torch.zeros(3, dtype=torch.long),
+    ...     num_graphs=1,
+    ... )
+    >>> flip_edges(path, torch.tensor([[2, 0], [0, 1]])).edge_index.tolist()
+    [[0, 1, 2, 2], [2, 2, 0, 1]]
+    """
+    nodes = graphs.num_nodes
+    flipped = torch.cat([pairs[0] * nodes + pairs[1], pairs[1] * nodes + pairs[0]]).sort().values
+    keys = graphs.edge_keys
+    place = torch.searchsorted(keys, flipped)
+    there = found_at(keys, flipped, place)
+    kept = torch.ones_like(keys, dtype=torch.bool).index_fill_(0, place[there], False)
+    old, new = keys[kept], flipped[~there]
+    # Both are in order: each new one goes behind the old ones that are smaller and stay.
+    gone_before = there.cumsum(0)[~there]
+    behind = place[~there] - gone_before + torch.arange(len(new), device=new.device)
+    is_new = torch.zeros(len(old) + len(new), dtype=torch.bool, device=keys.device)
+    is_new.index_fill_(0, behind, True)
+    merged = keys.new_empty(len(is_new))
+    merged.masked_scatter_(~is_new, old).masked_scatter_(is_new, new)
+    source = merged.div(nodes, rounding_mode="floor")
+    graph = graphs.graph_of_node
+    more = torch.bincount(graph[new.div(nodes, rounding_mode="floor")], minlength=len(graphs))
+    gone = flipped[there].div(nodes, rounding_mode="floor")
+    less = torch.bincount(graph[gone], minlength=len(graphs))
+    return replace(
+        graphs,
+        edge_index=torch.stack([source, merged - source * nodes]),
+        edge_ptr=pointer(graphs.edge_ptr.diff() + more - less),
+        edge_attr=None,
+    )
+
+
+def is_edge(graphs: GraphSet, pairs: Tensor) -> Tensor:
+    """(P,) whether the pair is joined."""
+    keys, wanted = graphs.edge_keys, pairs[0] * graphs.num_nodes + pairs[1]
+    return found_at(keys, wanted, torch.searchsorted(keys, wanted))
+
+
+def found_at(keys: Tensor, wanted: Tensor, place: Tensor) -> Tensor:
+    """Whether what is wanted stands at its place among the ordered keys."""
+    if not len(keys):
+        return torch.zeros_like(wanted, dtype=torch.bool)
+    return keys[place.clamp_max(len(keys) - 1)] == wanted
+
+
+class Semantics:
+    """Every edge within a graph may come or go; a subclass forbids what would change the class.
+
+    Questions are asked for all graphs of a batch at once. Anything with these three methods will
+    do; it need not be a subclass.
+    """
+
+    def groups(self, graphs: GraphSet) -> Tensor:
+        """(V,) whole numbers: only nodes with the same number may be joined.
+
+        A quick first answer, so that not all pairs have to be asked for.
+        """
+        return graphs.graph_of_node
+
+    def may_add(self, graphs: GraphSet, pairs: Tensor) -> Tensor | None:
+        """(P,) bool for (2, P) pairs i < j of one group, joined or not; None means all."""
+        return None
+
+    def may_delete(self, graphs: GraphSet, pairs: Tensor) -> Tensor:
+        """(P,) bool for (2, P) edges i < j of the graphs."""
+        return torch.ones_like(pairs[0], dtype=torch.bool)
+
+
+class SameComponents(Semantics):
+    """The number of connected components must not change.
+
+    Nodes of one component may be joined; an edge may go unless its component falls apart.
+
+    >>> path = GraphSet.from_arrays(
+    ...     pairs=torch.tensor([[0, 1], [1, 2]]),
+    ...     graph_of_node=torch.zeros(4, dtype=torch.long),
+    ...     num_graphs=1,
+    ... )
+    >>> SameComponents().groups(path).tolist()
+    [0, 0, 0, 1]
+    >>> SameComponents().may_delete(path, torch.tensor([[0], [1]])).tolist()
+    [False]
+    """
+
+    def groups(self, graphs: GraphSet) -> Tensor:
+        return component_of_node(graphs.edge_index, graphs.num_nodes)
+
+    def may_delete(self, graphs: GraphSet, pairs: Tensor) -> Tensor:
+        source, target = graphs.edge_index
+        edges = graphs.edge_index[:, source < target]
+        breaks = edges[:, bridges(edges, graphs.num_nodes)]
+        keys = graphs.edge_keys
+        broken = torch.zeros_like(keys, dtype=torch.bool)
+        nodes = graphs.num_nodes
+        broken[torch.searchsorted(keys, breaks[0] * nodes + breaks[1])] = True
+        return ~broken[torch.searchsorted(keys, pairs[0] * nodes + pairs[1])]
+
 
 CHANGES = ("add", "delete", "both")
 

@@ -63,10 +63,10 @@ def attack(
         augcl attack components --attack GradArgmax --depth 3 --pretraining augcl
     """
     from augcl.attacks import RLS2V
-    from augcl.data.component_sets import first_and_last
-    from augcl.experiments.attacks import PRETRAININGS, AttackSpec, accuracy_of
+    from augcl.data.generators import first_and_last
     from augcl.files import write_json, write_text
-    from augcl.methods import load_model
+    from augcl.paper.attacks import PRETRAININGS, AttackSpec, accuracy_of
+    from augcl.runs.models import load_model
     from augcl.training.method import plain_settings
 
     one_of(pretraining, PRETRAININGS, "pre-training")

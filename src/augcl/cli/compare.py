@@ -49,11 +49,12 @@ def compare(
     """
     from augcl.data.catalogue import known_name
     from augcl.data.loading import level_of
-    from augcl.experiments import graph_classification, node_classification
-    from augcl.experiments.fanout import compute_missing
-    from augcl.experiments.run import check
-    from augcl.report.reproductions import compared
-    from augcl.report.request import Request
+    from augcl.paper import graph_rows as graph_classification
+    from augcl.paper import node_rows as node_classification
+    from augcl.paper.cells import compute_missing
+    from augcl.paper.reproductions import compared
+    from augcl.paper.request import Request
+    from augcl.runs.run import check
 
     if select is not None:
         one_of(select, ("inner",), "way to select")
@@ -97,7 +98,7 @@ def compare(
 
 def _check_method(method: str, known: Iterable[str], level: str) -> None:
     """Raise `InputError` that says why a method is no base of a comparison."""
-    from augcl.methods import METHODS
+    from augcl.runs.models import METHODS
 
     if method not in METHODS or method in known:
         one_of(method, known, "method")

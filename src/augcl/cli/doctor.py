@@ -17,7 +17,7 @@ from augcl.cli.options import DataDir, Features, Json
 from augcl.errors import InputError
 
 if TYPE_CHECKING:
-    from augcl.experiments.finding import Finding
+    from augcl.runs.cost import Finding
 
 STYLES = {"ok": "green", "note": "yellow", "warning": "bold red"}
 
@@ -58,7 +58,7 @@ def doctor(
     more: dict[str, Any] = {}
     run = _finished_run(what)
     if run is not None:
-        from augcl.experiments.doctor_run import look_at_run
+        from augcl.runs.run_check import look_at_run
 
         title, findings = str(run), look_at_run(run)
     else:
@@ -90,11 +90,9 @@ def _data(
 ) -> tuple[str, list[Finding], dict[str, Any]]:
     from augcl.data.catalogue import known_name
     from augcl.data.loading import level_of
-    from augcl.experiments.cost import Plan, estimate
-    from augcl.experiments.doctor_cost import look_at_price, price
-    from augcl.experiments.doctor_data import look_at_data
-    from augcl.experiments.run import Spec, check, one_thread
-    from augcl.experiments.short_run import short_run
+    from augcl.runs.cost import Plan, estimate, look_at_price, price, short_run
+    from augcl.runs.data_check import look_at_data
+    from augcl.runs.run import Spec, check, one_thread
 
     try:
         of_nodes = level_of(dataset, data_dir=data_dir) == "node"

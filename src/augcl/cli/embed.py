@@ -35,9 +35,9 @@ def embed(
     Example: augcl embed runs/mine new.zip --out z.csv
     """
     from augcl.data import GraphSet, NodeGraph, load_graph, load_graphs
-    from augcl.experiments.embedding_file import check_ending, write_embeddings
-    from augcl.experiments.seeds import RESULT, read_result
-    from augcl.methods import load_model
+    from augcl.runs.embedding_file import check_ending, write_embeddings
+    from augcl.runs.models import load_model
+    from augcl.runs.seeds import RESULT, read_result
     from augcl.training.method import MODEL_FILE
 
     check_ending(out)

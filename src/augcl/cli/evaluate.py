@@ -51,7 +51,7 @@ def evaluate(
     """
     from augcl.evaluation import clustering
     from augcl.evaluation import evaluate as judge
-    from augcl.experiments.embedding_file import read_embeddings
+    from augcl.runs.embedding_file import read_embeddings
 
     asked = protocol != "auto" or repeats or folds or seed or clusters
     if file.is_dir() and not asked and _tell_of_run(file, as_json):
@@ -104,7 +104,7 @@ def evaluate(
 
 def _tell_of_run(folder: Path, as_json: bool) -> bool:
     """Print what `augcl train` found over all seeds; False if the run was not judged."""
-    from augcl.experiments.seeds import RESULT, accuracy_text, read_result
+    from augcl.runs.seeds import RESULT, accuracy_text, read_result
 
     if not (folder / RESULT).is_file() or read_result(folder)["accuracy"] is None:
         return False
@@ -121,7 +121,7 @@ def _tell_of_run(folder: Path, as_json: bool) -> bool:
 
 def _whole_run(file: Path) -> str | None:
     """What the run reached of whose seed 0 these embeddings are; None if they are of none."""
-    from augcl.experiments.seeds import RESULT, accuracy_text, read_result
+    from augcl.runs.seeds import RESULT, accuracy_text, read_result
 
     if file.name != "embeddings.npz" or not (file.parent / RESULT).is_file():
         return None

@@ -21,8 +21,8 @@ from augcl.cli.report import report
 from augcl.cli.reproduce import reproduce
 from augcl.cli.train import train
 from augcl.errors import InputError
-from augcl.training.memory import keep_freed_memory
 from augcl.training.progress import print_warning
+from augcl.training.threads import keep_freed_memory
 
 INTERRUPTED = 130
 CURES = {

@@ -39,7 +39,7 @@ def methods(
 
 def known_methods() -> list[dict[str, Any]]:
     """Name, level, year, cost class and first line of the documentation of every method."""
-    from augcl.methods import METHODS
+    from augcl.runs.models import METHODS
 
     return [
         {

@@ -15,6 +15,6 @@ def report(
 
     Example: augcl report runs/mine
     """
-    from augcl.report.html import write_report
+    from augcl.runs.page import write_report
 
     typer.echo(f"wrote {write_report(run)}")

@@ -14,8 +14,8 @@ from augcl.cli.options import Cells, DataDir, Json, Select
 from augcl.errors import InputError, did_you_mean, one_of
 
 if TYPE_CHECKING:
-    from augcl.experiments.fanout import Failure
-    from augcl.report.findings import Findings
+    from augcl.paper.cells import Failure
+    from augcl.paper.grid import Findings
 
 
 def reproduce(
@@ -74,12 +74,12 @@ def reproduce(
 
         augcl reproduce headroom --datasets MUTAG --methods AUGCL
     """
-    from augcl.experiments.sharing import early_helpers
+    from augcl.paper.cells import early_helpers
 
     jobs = jobs or os.cpu_count() or 1
     with early_helpers(min(jobs, _cells_at_least(what, methods, seeds, out)) - 1):
-        from augcl.report.reproductions import REPRODUCTIONS
-        from augcl.report.request import Request
+        from augcl.paper.reproductions import REPRODUCTIONS
+        from augcl.paper.request import Request
 
         about = REPRODUCTIONS[one_of(what, REPRODUCTIONS, "reproduction")]
         if select is not None:

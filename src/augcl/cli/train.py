@@ -132,10 +132,10 @@ def train(
         raise InputError("--resume goes on with a run and --overwrite replaces it: give one")
 
     from augcl.data.loading import level_of
-    from augcl.experiments.run import Spec, check
-    from augcl.experiments.seeds import Place, clear_run, run_seeds
-    from augcl.methods import METHODS
-    from augcl.report.html import write_report
+    from augcl.runs.models import METHODS
+    from augcl.runs.page import write_report
+    from augcl.runs.run import Spec, check
+    from augcl.runs.seeds import Place, clear_run, run_seeds
 
     hardness_options = _given(reward=reward, temper=temper, tau_plus=tau_plus, beta=beta, mode=mode)
     if method is None:
@@ -218,7 +218,7 @@ def _check_hardness(name: str, options: dict[str, Any]) -> None:
 
 def result_table(result: dict[str, Any]) -> Table:
     """The result as people want to see it."""
-    from augcl.experiments.seeds import accuracy_text, collapses, has_spread
+    from augcl.runs.seeds import accuracy_text, collapses, has_spread
 
     table = Table(
         title=f"{result['method']} + {result['hardness']} on {Path(result['dataset']).name}"

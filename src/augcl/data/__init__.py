@@ -1,15 +1,14 @@
 """Graphs in memory and where they come from."""
 
 from augcl.data.catalogue import names
-from augcl.data.component_sets import component_sets
 from augcl.data.convert import as_graphset
 from augcl.data.features import node_features
-from augcl.data.generators import components, digits, digits_knn
+from augcl.data.generators import component_sets, components, digits, digits_knn
 from augcl.data.graph import GraphSet
 from augcl.data.loading import load, load_graph, load_graphs
 from augcl.data.node_convert import as_node_graph
 from augcl.data.node_graph import NodeGraph, Splits
-from augcl.data.statistics import statistics
+from augcl.data.summary import statistics
 
 __all__ = [
     "GraphSet",

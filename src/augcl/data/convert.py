@@ -14,8 +14,7 @@ from augcl.data.edges import check_pairs
 from augcl.data.features import node_features
 from augcl.data.graph import GraphSet
 from augcl.data.labels import class_names, class_numbers
-from augcl.data.where import mistakes_in
-from augcl.errors import InputError
+from augcl.errors import InputError, mistakes_in
 
 
 class _Graph(NamedTuple):

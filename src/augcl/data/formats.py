@@ -7,8 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from augcl.data.cache import cached, cached_graph
-from augcl.data.csv_folder import need_edges, read_csv_folder
-from augcl.data.csv_graph import is_one_csv_graph, read_csv_graph
+from augcl.data.csv_folder import is_one_csv_graph, need_edges, read_csv_folder, read_csv_graph
 from augcl.data.graph import GraphSet
 from augcl.data.graphml import SUFFIXES, read_graphml, read_graphml_graph
 from augcl.data.node_convert import as_node_graph
@@ -16,9 +15,8 @@ from augcl.data.node_graph import NodeGraph
 from augcl.data.npz import read_npz
 from augcl.data.planetoid import planetoid_file, read_planetoid
 from augcl.data.tu import read_tu
-from augcl.data.where import mistakes_in
 from augcl.data.wikics import read_wikics
-from augcl.errors import InputError
+from augcl.errors import InputError, mistakes_in
 
 KNOWN = (
     "a TU zip, a TU folder (NAME_A.txt, NAME_graph_indicator.txt …), a folder with edges.csv, "

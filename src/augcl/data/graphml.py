@@ -18,8 +18,7 @@ from augcl.data.graph import GraphSet
 from augcl.data.labels import node_class_names, node_classes
 from augcl.data.node_convert import as_node_graph
 from augcl.data.node_graph import NodeGraph
-from augcl.data.where import mistakes_in, readable
-from augcl.errors import InputError
+from augcl.errors import InputError, mistakes_in, readable
 
 SUFFIXES = (".graphml", ".gml")
 

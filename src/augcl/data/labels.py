@@ -7,8 +7,10 @@ from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
+from augcl.data.graph import GraphSet
 from augcl.errors import InputError
 
 WIDEST = 10_000  # one-hot columns beyond which memory would be the next complaint
@@ -127,3 +129,15 @@ def one_hot(codes: np.ndarray[Any, Any], width: int, what: str) -> Tensor:
     table = torch.zeros(len(codes), width)
     table[torch.arange(len(codes)), torch.from_numpy(codes)] = 1
     return table
+
+
+def class_labels(graphs: GraphSet, y: Any = None) -> NDArray[Any]:
+    """(n,) `y`, or the labels of the graphs if that is None."""
+    if y is None:
+        y = graphs.y
+    if y is None:
+        raise InputError(f"{graphs.name} has no labels: give them as y")
+    labels = y.cpu().numpy() if isinstance(y, Tensor) else np.asarray(y)
+    if labels.shape != (len(graphs),):
+        raise InputError(f"y has shape {labels.shape} for {len(graphs)} graphs: give one a graph")
+    return labels

@@ -2,25 +2,178 @@
 
 from __future__ import annotations
 
+import http.client
+import importlib.util
 import os
+import shutil
+import urllib.request
+import zipfile
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from augcl.data.cache import cache_dir
 from augcl.data.catalogue import ALIASES, NODE_SETS, known_name, names
-from augcl.data.component_sets import SIZES
-from augcl.data.download import download_node_set, download_tu
 from augcl.data.features import node_features, structure_features
 from augcl.data.formats import KNOWN, is_one_graph, read_graph, read_graphs
-from augcl.data.generators import components, digits, digits_knn
+from augcl.data.generators import SIZES, components, digits, digits_knn
 from augcl.data.graph import GraphSet
 from augcl.data.node_graph import NodeGraph
-from augcl.data.places import PathLike, find_graph_set, find_node_set, places
+from augcl.data.planetoid import PARTS
 from augcl.errors import InputError, one_of
+from augcl.files import atomic_path
 
 if TYPE_CHECKING:
     from torch_geometric.data import Data
+
+
+PathLike = str | os.PathLike[str]
+
+# How each graph is published: the collection (PyG's name for it) and the file.
+NODE_FILES = {
+    "Amazon-Photo": ("Amazon", "amazon_electronics_photo.npz"),
+    "Amazon-Computers": ("Amazon", "amazon_electronics_computers.npz"),
+    "Wiki-CS": ("WikiCS", "data.json"),
+    "Coauthor-CS": ("Coauthor", "ms_academic_cs.npz"),
+    "Coauthor-Physics": ("Coauthor", "ms_academic_phy.npz"),
+    "Cora": ("Planetoid", "ind.cora.graph"),
+    "CiteSeer": ("Planetoid", "ind.citeseer.graph"),
+    "PubMed": ("Planetoid", "ind.pubmed.graph"),
+}
+
+
+def places(data_dir: PathLike | None) -> list[Path]:
+    """Folders in which names are looked for, first one first."""
+    folders = [] if data_dir is None else [_existing(data_dir)]
+    if own := os.environ.get("AUGCL_DATA"):
+        folders.append(_existing(own, cure=": change or unset $AUGCL_DATA"))
+    grakel = importlib.util.find_spec("grakel")  # found, not imported
+    if grakel is not None and grakel.origin is not None:
+        folders.append(Path(grakel.origin).parent / "tests" / "data")
+    return [*folders, cache_dir()]
+
+
+def _existing(given: PathLike, cure: str = "") -> Path:
+    folder = Path(given).expanduser()
+    if not folder.is_dir():
+        raise InputError(f"data folder {given} does not exist{cure}")
+    return folder
+
+
+def find_graph_set(name: str, folders: Iterable[Path]) -> Path | None:
+    """``NAME.zip`` or ``NAME/``, directly or below ``TU/``."""
+    candidates = (
+        folder / file
+        for place in folders
+        for folder in (place, place / "TU")
+        for file in (f"{name}.zip", name)
+    )
+    return next((path for path in candidates if path.exists()), None)
+
+
+def find_node_set(name: str, folders: Iterable[Path]) -> Path | None:
+    """The file of a graph as published, or ``NAME.npz``, or a folder ``NAME`` with edges.csv.
+
+    It lies directly in a place, below ``npz/``, or in a folder called like the graph, perhaps in
+    ``raw/`` in that (PyG's layout).
+    """
+    for place in folders:
+        for folder in (place, place / "npz"):
+            for path in _candidates(name, folder):
+                if _is_whole(path):
+                    return path
+    return None
+
+
+def _candidates(name: str, folder: Path) -> Iterator[Path]:
+    files = [f"{name}.npz", f"{name.lower()}.npz"]
+    if name in NODE_FILES:
+        files.insert(0, NODE_FILES[name][1])
+    yield from (folder / file for file in files if file != "data.json")  # that may be anything
+    for called in (name, name.lower(), name.replace("-", ""), name.split("-")[-1]):
+        own = folder / called
+        yield from (own / file for file in files)
+        yield from (own / "raw" / file for file in files)
+        if (own / "edges.csv").is_file():
+            yield own
+
+
+def _is_whole(path: Path) -> bool:
+    if path.name.startswith("ind."):
+        prefix = path.name.removesuffix("graph")
+        return all((path.parent / f"{prefix}{part}").is_file() for part in PARTS)
+    return path.exists()
+
+
+TIMEOUT = 30  # seconds without an answer
+
+
+def download_tu(name: str, folder: Path) -> Path:
+    """Fetch ``NAME.zip`` into `folder` and return its path; it is there whole or not at all.
+
+    It comes from ``$AUGCL_TU_URL``, or from where PyG gets it. Unlike PyG's own download this one
+    checks the server's certificate and that a zip has arrived.
+    """
+    from torch_geometric.datasets import TUDataset
+
+    above = os.environ.get("AUGCL_TU_URL") or TUDataset.url
+    return _fetch(f"{above.rstrip('/')}/{name}.zip", folder / f"{name}.zip", name)
+
+
+def download_node_set(name: str, folder: Path) -> Path:
+    """Fetch the file or files of a graph into `folder`; returns the one that is read.
+
+    They come from ``$AUGCL_NODE_URL``, or from where PyG gets them. Of several files those that
+    are there already are not fetched again.
+    """
+    import torch_geometric.datasets
+
+    collection, published = NODE_FILES[name]
+    pyg: str = getattr(torch_geometric.datasets, collection).url
+    above = (os.environ.get("AUGCL_NODE_URL") or pyg).rstrip("/")
+    files = [published]
+    if collection == "Planetoid":
+        files = [f"{published.removesuffix('graph')}{part}" for part in PARTS]
+    for file in files:
+        if not (folder / file).is_file():
+            _fetch(f"{above}/{file}", folder / file, name)
+    return folder / published
+
+
+def _fetch(address: str, target: Path, name: str) -> Path:
+    if not address.startswith(("https://", "http://")):
+        raise InputError(f"{address}: the address of a data set must begin with https://")
+    cure = f"put {target.name} into a folder and name it with --data-dir or data_dir="
+    try:
+        with atomic_path(target) as temporary:
+            with (
+                urllib.request.urlopen(address, timeout=TIMEOUT) as answer,
+                temporary.open("wb") as file,
+            ):
+                shutil.copyfileobj(answer, file)
+                promised = answer.headers.get("Content-Length")
+            size = temporary.stat().st_size
+            if not _looks_whole(temporary, target) or promised not in (None, str(size)):
+                kind = "zip file" if target.suffix == ".zip" else target.name
+                raise InputError(f"{address} did not send a whole {kind}: try again, or {cure}")
+    except (OSError, http.client.HTTPException) as error:  # URLError and timeouts are OSErrors
+        raise InputError(
+            f"{name} could not be downloaded from {address} ({error}): {cure}"
+        ) from None
+    return target
+
+
+def _looks_whole(file: Path, target: Path) -> bool:
+    """Whether the file begins and ends as one of its kind does; servers send excuses as files."""
+    if target.suffix in (".zip", ".npz"):
+        return zipfile.is_zipfile(file)
+    content = file.read_bytes().strip()
+    if target.suffix == ".json":
+        return content.startswith(b"{") and content.endswith(b"}")
+    if target.suffix == ".index":
+        return content[:1].isdigit()
+    return content.startswith(b"\x80") and content.endswith(b".")
 
 
 def load(

@@ -10,12 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from augcl.data.convert import (
-    edge_pairs,
-    networkx_features,
-    networkx_pairs,
-    number_of_nodes,
-)
+from augcl.data.convert import edge_pairs, networkx_features, networkx_pairs, number_of_nodes
 from augcl.data.features import structure_features
 from augcl.data.graph import GraphSet
 from augcl.data.labels import node_class_names, node_classes

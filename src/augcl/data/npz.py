@@ -12,8 +12,7 @@ import torch
 from augcl.data.labels import node_classes
 from augcl.data.node_graph import NodeGraph
 from augcl.data.sparse import csr_from_parts
-from augcl.data.where import mistakes_in, readable
-from augcl.errors import InputError
+from augcl.errors import InputError, mistakes_in, readable
 
 _CSR = ("data", "indices", "indptr", "shape")
 

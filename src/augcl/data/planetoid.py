@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import pickletools
+import warnings
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -11,9 +13,203 @@ from scipy.sparse import csr_array, vstack
 from torch import Tensor
 
 from augcl.data.node_graph import NodeGraph, Splits
-from augcl.data.plain_pickle import read_plain_pickle
-from augcl.data.where import mistakes_in
-from augcl.errors import InputError
+from augcl.data.sparse import csr_from_parts
+from augcl.errors import InputError, mistakes_in, readable
+
+
+class _Name(NamedTuple):
+    """A function or class that the file names; it is compared with a list and never looked up."""
+
+    module: str
+    name: str
+
+
+class _Unbuilt:
+    """An array, dtype or matrix: what it is made from, until the whole file has been read."""
+
+    def __init__(self, kind: str, arguments: tuple[Any, ...] = ()) -> None:
+        self.kind = kind
+        self.arguments = arguments
+        self.state: Any = None
+
+
+_ARRAY_MAKERS = {_Name(f"numpy.{core}.multiarray", "_reconstruct") for core in ("core", "_core")}
+_SCALAR_MAKERS = {maker._replace(name="scalar") for maker in _ARRAY_MAKERS}
+_MATRICES = {_Name(f"scipy.sparse.{csr}", "csr_matrix") for csr in ("csr", "_csr")}
+_OBJECT_MAKERS = {_Name("copy_reg", "_reconstructor"), _Name("copyreg", "_reconstructor")}
+_DICTS = {_Name("collections", "defaultdict"), _Name("collections", "OrderedDict")}
+_DTYPE = _Name("numpy", "dtype")
+_BYTES = {_Name("_codecs", "encode"), _Name("__builtin__", "bytes")}  # Python 3 for Python 2
+_TOLD = {_Name("numpy", "ndarray")} | {  # what the makers above are told to make
+    _Name(module, name) for module in ("__builtin__", "builtins") for name in ("list", "object")
+}
+_KNOWN = {_DTYPE}.union(
+    _ARRAY_MAKERS, _SCALAR_MAKERS, _MATRICES, _OBJECT_MAKERS, _DICTS, _BYTES, _TOLD
+)
+
+
+def read_plain_pickle(path: Path) -> Any:
+    """The array, sparse matrix or dict in a pickle file.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> file = Path(tempfile.mkdtemp()) / "harmful"
+    >>> _ = file.write_bytes(b"cos\\nsystem\\n(S'echo harm'\\ntR.")
+    >>> read_plain_pickle(file)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    augcl.errors.InputError: ...harmful names os.system, which no data file needs: it is not read
+    """
+    with readable(path):
+        content = path.read_bytes()
+    try:
+        with warnings.catch_warnings():  # of the disassembler, about odd bytes in text
+            warnings.filterwarnings("ignore", message=".*escape sequence")
+            return _finish(_follow(content, path), path)
+    except InputError:
+        raise
+    except (
+        ValueError,
+        IndexError,
+        KeyError,
+        TypeError,
+        AttributeError,
+        OverflowError,
+        RecursionError,
+    ) as error:
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise InputError(
+            f"{path} is damaged or no file of arrays ({reason}): get it again"
+        ) from None
+
+
+_CONSTANTS = {"NONE": None, "NEWTRUE": True, "NEWFALSE": False}
+_TUPLES = {"EMPTY_TUPLE": 0, "TUPLE1": 1, "TUPLE2": 2, "TUPLE3": 3}
+_IGNORED = {"PROTO", "FRAME", "STOP"}
+_VALUES = {
+    *("INT", "BININT", "BININT1", "BININT2", "LONG", "LONG1", "LONG4", "FLOAT", "BINFLOAT"),
+    *("STRING", "BINSTRING", "SHORT_BINSTRING", "UNICODE", "BINUNICODE", "SHORT_BINUNICODE"),
+    *("BINBYTES", "SHORT_BINBYTES", "BINBYTES8", "BINUNICODE8"),
+}
+
+
+def _follow(content: bytes, path: Path) -> Any:
+    """What the instructions build, with arrays and matrices still unbuilt."""
+    stack: list[Any] = []
+    marks: list[int] = []
+    memo: dict[int, Any] = {}
+
+    def since_mark() -> list[Any]:
+        start = marks.pop()
+        values = stack[start:]
+        del stack[start:]
+        return values
+
+    argument: Any
+    for opcode, argument, _ in pickletools.genops(content):
+        code = opcode.name
+        if code in _VALUES:
+            stack.append(argument)
+        elif code in ("PUT", "BINPUT", "LONG_BINPUT"):
+            memo[argument] = stack[-1]
+        elif code == "MEMOIZE":
+            memo[len(memo)] = stack[-1]
+        elif code in ("GET", "BINGET", "LONG_BINGET"):
+            stack.append(memo[argument])
+        elif code == "MARK":
+            marks.append(len(stack))
+        elif code in _CONSTANTS:
+            stack.append(_CONSTANTS[code])
+        elif code in _TUPLES:
+            marks.append(len(stack) - _TUPLES[code])
+            stack.append(tuple(since_mark()))
+        elif code == "TUPLE":
+            stack.append(tuple(since_mark()))
+        elif code in ("EMPTY_LIST", "EMPTY_DICT"):
+            stack.append([] if code == "EMPTY_LIST" else {})
+        elif code == "LIST":
+            stack.append(since_mark())
+        elif code == "DICT":
+            stack.append(_pairs(since_mark()))
+        elif code == "APPEND":
+            value = stack.pop()
+            stack[-1].append(value)
+        elif code == "APPENDS":
+            values = since_mark()
+            stack[-1].extend(values)
+        elif code == "SETITEM":
+            item, key = stack.pop(), stack.pop()
+            stack[-1].update({key: item})
+        elif code == "SETITEMS":
+            values = since_mark()
+            stack[-1].update(_pairs(values))
+        elif code == "GLOBAL":
+            module, name = argument.split(" ", 1)
+            stack.append(_known(module, name, path))
+        elif code == "STACK_GLOBAL":
+            name, module = stack.pop(), stack.pop()
+            stack.append(_known(module, name, path))
+        elif code in ("REDUCE", "NEWOBJ"):
+            arguments, maker = stack.pop(), stack.pop()
+            stack.append(_make(maker, arguments, path))
+        elif code == "BUILD":
+            state = stack.pop()
+            stack[-1].state = state
+        elif code not in _IGNORED:
+            raise InputError(f"{path} holds the pickle instruction {code}: it is not read")
+    return stack.pop()
+
+
+def _pairs(values: list[Any]) -> dict[Any, Any]:
+    return dict(zip(values[::2], values[1::2], strict=True))
+
+
+def _known(module: str, name: str, path: Path) -> _Name:
+    named = _Name(module, name)
+    if named not in _KNOWN:
+        raise InputError(f"{path} names {module}.{name}, which no data file needs: it is not read")
+    return named
+
+
+def _make(maker: _Name, arguments: tuple[Any, ...], path: Path) -> Any:
+    if maker in _ARRAY_MAKERS:
+        return _Unbuilt("array")
+    if maker in _SCALAR_MAKERS:
+        dtype, raw = arguments
+        return np.frombuffer(_as_bytes(raw), dtype=_finish(dtype, path))[0].item()
+    if maker in _MATRICES or (maker in _OBJECT_MAKERS and arguments[0] in _MATRICES):
+        return _Unbuilt("matrix")
+    if maker == _DTYPE:
+        return _Unbuilt("dtype", arguments)
+    if maker in _DICTS:
+        return {}
+    if maker in _BYTES and (not arguments or arguments[1] == "latin1"):
+        return arguments[0].encode("latin1") if arguments else b""
+    raise InputError(f"{path} calls {'.'.join(maker)}, which no data file needs: it is not read")
+
+
+def _finish(value: Any, path: Path) -> Any:
+    if not isinstance(value, _Unbuilt):
+        return value
+    if value.kind == "dtype":
+        order = value.state[1].replace("|", "=")
+        dtype = np.dtype(order + value.arguments[0])
+        if dtype.kind not in "iufb":
+            raise InputError(f"{path} holds an array of {dtype}, not of numbers: it is not read")
+        return dtype
+    if value.kind == "array":
+        _, shape, dtype, by_column, raw = value.state
+        flat = np.frombuffer(_as_bytes(raw), dtype=_finish(dtype, path))
+        return flat.reshape(shape, order="F" if by_column else "C")
+    state = value.state
+    parts = [_finish(state[key], path) for key in ("data", "indices", "indptr")]
+    return csr_from_parts(parts, state.get("_shape", state.get("shape")), str(path))
+
+
+def _as_bytes(raw: str | bytes) -> bytes:
+    """What Python 2 wrote as a string; the disassembler gives it as text."""
+    return raw.encode("latin1") if isinstance(raw, str) else raw
+
 
 PARTS = ("x", "tx", "allx", "y", "ty", "ally", "graph", "test.index")
 VALIDATION = 500  # nodes after the training nodes, in the public split
@@ -37,7 +233,7 @@ def planetoid_file(path: Path) -> Path | None:
 def read_planetoid(path: Path) -> NodeGraph:
     """Read ``ind.NAME.graph`` and the seven files beside it, with the public split.
 
-    The files are pickles, but none is loaded: see :mod:`augcl.data.plain_pickle`. Test nodes that
+    The files are pickles, but none is loaded: see :mod:`augcl.data.planetoid`. Test nodes that
     the files leave out (15 in CiteSeer) have features 0 and no class.
 
     Parameters
@@ -68,7 +264,7 @@ def read_planetoid(path: Path) -> NodeGraph:
     y[: len(known)], y[test] = known, tested
     with mistakes_in(graph_file):
         return NodeGraph.from_arrays(
-            pairs=_pairs(graph_file),
+            pairs=_edges(graph_file),
             num_nodes=num_nodes,
             x=_in_order(features, test_features, test, num_nodes),
             y=torch.from_numpy(y),
@@ -117,7 +313,7 @@ def _test_index(file: Path, count: int) -> Array:
     return index
 
 
-def _pairs(file: Path) -> Tensor:
+def _edges(file: Path) -> Tensor:
     neighbours = read_plain_pickle(file)
     try:
         counts = [len(ends) for ends in neighbours.values()]

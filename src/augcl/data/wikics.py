@@ -13,8 +13,7 @@ from torch import Tensor
 
 from augcl.data.labels import node_classes
 from augcl.data.node_graph import NodeGraph, Splits
-from augcl.data.where import mistakes_in, readable
-from augcl.errors import InputError
+from augcl.errors import InputError, mistakes_in, readable
 
 _NEEDED = ("features", "labels", "links", "train_masks", "val_masks", "test_mask")
 

@@ -2,9 +2,14 @@
 
 from augcl.evaluation.clustering import ClusteringScore, clustering
 from augcl.evaluation.protocol import PROTOCOLS, evaluate
-from augcl.evaluation.ranks import Ranks, compare_ranks
 from augcl.evaluation.score import Score
-from augcl.evaluation.statistics import PairedDifference, paired_difference, wilson_interval
+from augcl.evaluation.statistics import (
+    PairedDifference,
+    Ranks,
+    compare_ranks,
+    paired_difference,
+    wilson_interval,
+)
 
 __all__ = [
     "PROTOCOLS",

@@ -44,7 +44,7 @@ class Task:
             return cls(y.y, "graph", splits, y.classes)
         if hasattr(y, "edge_index") or isinstance(y, nx.Graph):
             if not isinstance(y, NodeGraph):
-                from augcl.data.node_convert import as_node_graph  # slow to import
+                from augcl.data.node_convert import as_node_graph
 
                 y = as_node_graph(y)
             return cls(y.y, "node", y.splits if splits is None else splits, y.classes)

@@ -6,12 +6,11 @@ from typing import Any
 from augcl.errors import InputError, one_of
 from augcl.hardness.affinity import AffinityUncertainty, CollapseWarning, UndefinedAlphaError
 from augcl.hardness.base import Hardness, Uniform
-from augcl.hardness.debiased import DCL
-from augcl.hardness.importance import HCL
+from augcl.hardness.debiased import DCL, HCL
+from augcl.hardness.diagnostics import Vitals
 from augcl.hardness.oracle import Oracle
+from augcl.hardness.partition import two_means
 from augcl.hardness.progcl import ProGCL
-from augcl.hardness.vitals import Vitals
-from augcl.ops.two_means import two_means
 
 __all__ = [
     "CEILING",

@@ -17,17 +17,14 @@ from augcl.encoders.gcn import ACTIVATIONS, GCN, NodeNetwork
 from augcl.encoders.heads import output_basis, projector
 from augcl.errors import InputError, one_of
 from augcl.hardness import Hardness
-from augcl.hardness.pair_weights import PairWeights
+from augcl.losses.node_info_nce import LEAST_TAU, node_info_nce
+from augcl.losses.pair_weights import PairWeights
 from augcl.methods import presets
-from augcl.methods.onset import EmbeddedNodes, Onset
+from augcl.methods.contrast import EmbeddedNodes, Onset
 from augcl.methods.recipes import chosen_hardness, get_recipe
-from augcl.objectives.node_info_nce import node_info_nce
-from augcl.ops.negative_mass import LEAST_TAU
+from augcl.training.estimator import NodeBatch, NodeEstimator
 from augcl.training.loop import Metrics
-from augcl.training.node_estimator import NodeBatch, NodeEstimator
-from augcl.views.adaptive import CENTRALITIES
-from augcl.views.nodes import NodeView
-from augcl.views.two_views import TwoViews
+from augcl.views.nodes import CENTRALITIES, NodeView, TwoViews
 
 
 class GRACE(NodeEstimator):
@@ -301,3 +298,31 @@ class GRACE(NodeEstimator):
         tensors = dict(tensors)
         self._anchors = tensors.pop("anchors", None)
         self.hardness_.load_state(tensors)
+
+
+class GCA(GRACE):
+    """GRACE that drops important edges and feature columns more rarely.
+
+    Parameters
+    ----------
+    centrality : {"degree", "pagerank", "eigenvector"}, optional
+        What makes a node important; the degree if None.
+    recipe : {"default", "authors", "paper"}
+        Also decides details of the probabilities, see `augcl.views.nodes`: "authors" masks all
+        columns at 70 % if one of them is empty; "paper" counts an edge by both its ends.
+    hardness, preset, … :
+        See `GRACE`.
+
+    Examples
+    --------
+    >>> import augcl
+    >>> graph = augcl.load("digits-knn")
+    >>> model = augcl.GCA(centrality="pagerank", epochs=2, width=16, random_state=0).fit(graph)
+    >>> model.transform(graph).shape
+    (1797, 16)
+    """
+
+    year = 2021
+
+    def _left_open(self) -> dict[str, Any]:
+        return {**super()._left_open(), "centrality": "degree"}

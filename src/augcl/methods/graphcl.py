@@ -7,7 +7,7 @@ from torch import Tensor, nn
 
 from augcl.data.graph import GraphSet
 from augcl.hardness import Hardness
-from augcl.methods.hardened import HardenedContrast
+from augcl.methods.contrast import HardenedContrast
 from augcl.methods.recipes import get_recipe
 from augcl.views import named_view
 

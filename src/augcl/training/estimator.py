@@ -11,19 +11,60 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.nn.modules.batchnorm import _BatchNorm
 
 from augcl.checks import number, whole_number
-from augcl.data import GraphSet
-from augcl.data.batches import fixed_batches
+from augcl.data.graph import GraphSet
+from augcl.data.node_graph import NodeGraph
 from augcl.errors import InputError
 from augcl.ops.adam import Adam
 from augcl.training.checkpoint import Snapshot, load_module, prefixed
 from augcl.training.collapse import collapse
 from augcl.training.loop import Metrics, Run, make_fabric, train
-from augcl.training.method import Method, fingerprint
-from augcl.training.reading import GraphReader
-from augcl.training.statistics import batch_statistics
+from augcl.training.method import GraphReader, Method, NodeReader, fingerprint
 from augcl.training.threads import threads_for
+from augcl.views.nodes import NodeViews
+
+
+@contextmanager
+def batch_statistics(network: nn.Module) -> Iterator[None]:
+    """As in training, each batch with its own statistics; the running averages stay as they are."""
+    norms = [m for m in network.modules() if isinstance(m, _BatchNorm)]
+    momenta = [norm.momentum for norm in norms]
+    network.train()
+    for norm in norms:
+        norm.momentum = 0.0
+    try:
+        yield
+    finally:
+        for norm, momentum in zip(norms, momenta, strict=True):
+            norm.momentum = momentum
+
+
+@contextmanager
+def running_statistics(network: nn.Module) -> Iterator[None]:
+    """As in evaluation: the running averages for every batch."""
+    network.eval()
+    try:
+        yield
+    finally:
+        network.train()
+
+
+def fixed_batches(graphs: GraphSet, size: int, generator: torch.Generator) -> list[GraphSet]:
+    """Shuffle once and cut; a single graph left over joins the batch before it.
+
+    The members of a batch never change (as in the published code), so what depends on the batch
+    alone, such as its adjacency, is computed once. One graph has no negatives and would teach
+    nothing.
+    """
+    if not len(graphs):
+        raise InputError(f"{graphs.name} holds no graphs: give at least one")
+    order = torch.randperm(len(graphs), generator=generator, device=generator.device)
+    parts = list(torch.split(order, size))
+    if len(parts) > 1 and len(parts[-1]) == 1:
+        parts[-2:] = [torch.cat(parts[-2:])]
+    return [graphs.select(part) for part in parts]
 
 
 class Estimator(Method):
@@ -246,3 +287,40 @@ class GraphEstimator(GraphReader, Estimator):
     def _embed(self, data: GraphSet, device: torch.device) -> Tensor:
         parts = torch.arange(len(data)).split(256)
         return torch.cat([self.network_.embed(data.select(p).to(device)).cpu() for p in parts])
+
+
+class NodeBatch:
+    """The whole graph as the one batch of an epoch."""
+
+    def __init__(self, graph: NodeGraph) -> None:
+        self.graph = graph
+        self.views = NodeViews(graph)
+        self.labels = None if graph.y is None else graph.y.to(graph.x.device)
+
+    def __len__(self) -> int:
+        return self.graph.num_nodes
+
+
+class NodeEstimator(NodeReader, Estimator):
+    """Embeds the nodes of a graph, all of them in every step."""
+
+    checkpoint_seconds = 5.0
+    weight_decay: float = 0.0
+
+    def _batches(self, data: NodeGraph, generator: torch.Generator) -> list[NodeBatch]:
+        return [NodeBatch(data)]
+
+    def _embed(self, data: NodeGraph, device: torch.device) -> Tensor:
+        embeddings: Tensor = self.network_.embed(NodeViews(data.to(device)).clean)
+        return embeddings
+
+    def _threads(self, data: NodeGraph, batches: list[NodeBatch]) -> AbstractContextManager[None]:
+        return threads_for(data.num_nodes**2 / 1000)  # the loss is over all pairs of nodes
+
+    def _optimizer(self, network: nn.Module) -> torch.optim.Optimizer:
+        return Adam(
+            network.parameters(),
+            lr=self._setting("lr"),
+            weight_decay=self.weight_decay,
+            fused=True,
+        )

@@ -1,9 +1,15 @@
 """Random views of a whole batch of graphs at once; no Python loop over graphs."""
 
-from augcl.views.basic import AttributeMask, EdgePerturb, Identity, NodeDrop
-from augcl.views.choice import OneOf, named_view
 from augcl.views.edit import Edit, View
-from augcl.views.subgraph import Subgraph
+from augcl.views.graphs import (
+    AttributeMask,
+    EdgePerturb,
+    Identity,
+    NodeDrop,
+    OneOf,
+    Subgraph,
+    named_view,
+)
 
 __all__ = [
     "AttributeMask",

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -88,3 +90,192 @@ def draw(drop: Tensor, generator: torch.Generator) -> Tensor:
     """(K,) bool: entry k is False, so dropped, with probability drop[k]."""
     chance = torch.rand(len(drop), generator=generator, device=generator.device)
     return chance.to(drop.device) >= drop
+
+
+def degree(edges: Adjacency) -> Tensor:
+    """(V,) number of edges."""
+    return edges.incoming.ptr.diff().float()
+
+
+def lazy_walk(edges: Adjacency, steps: int = 200) -> Tensor:
+    """(V,) x ← 0.15 x + 0.85 Pᵀ x from x = 1: what the released code of GCA calls PageRank.
+
+    Without a restart it forgets its start: within a connected component it tends to the degree
+    over the mean degree. An isolated node fades to 0.15^steps.
+    """
+    share = 1 / degree(edges).clamp_min(1)[:, None]
+    x = torch.ones_like(share)
+    for _ in range(steps):
+        x = 0.15 * x + 0.85 * edges.incoming.times(x * share)
+    return x[:, 0]
+
+
+def pagerank(edges: Adjacency, steps: int = 200) -> Tensor:
+    """(V,) PageRank with restart probability 0.15, scaled to mean 1."""
+    share = 1 / degree(edges).clamp_min(1)[:, None]
+    lonely = (degree(edges) == 0)[:, None]
+    x = torch.ones_like(share)
+    for _ in range(steps):
+        spread = edges.incoming.times(x * share) + (x * lonely).mean()
+        x = 0.15 + 0.85 * spread
+    return x[:, 0]
+
+
+def eigenvector(edges: Adjacency, steps: int = 1000, tolerance: float = 1e-7) -> Tensor:
+    """(V,) leading eigenvector of the adjacency, not negative, of length 1.
+
+    On a graph in pieces it is 0 outside the densest of them. Iterates A + I, which has the same
+    eigenvectors and, unlike A on a bipartite graph, one largest eigenvalue.
+    """
+    x = torch.ones_like(degree(edges))[:, None].double()
+    x /= x.norm()
+    for _ in range(steps):
+        new = edges.incoming.times(x) + x
+        new /= new.norm()
+        if float((new - x).abs().sum()) < tolerance * len(x):
+            x = new
+            break
+        x = new
+    return x[:, 0].float()
+
+
+CENTRALITY: dict[str, Callable[[Adjacency], Tensor]] = {
+    "degree": degree,
+    "pagerank": pagerank,
+    "eigenvector": eigenvector,
+}
+
+
+MOST = 0.7
+"""No edge and no column is dropped with a higher probability."""
+
+CENTRALITIES = ("degree", "pagerank", "eigenvector")
+
+
+class Importance(NamedTuple):
+    """Log importance of each edge (E,) and feature column (F,); −∞ for an empty column."""
+
+    edges: Tensor
+    columns: Tensor
+
+
+def importance(views: NodeViews, centrality: str, *, recipe: str = "default") -> Importance:
+    """Edges count by the node they point to, columns by the nodes that have them.
+
+    Parameters
+    ----------
+    views : NodeViews
+    centrality : {"degree", "pagerank", "eigenvector"}
+    recipe : {"default", "authors", "paper"}
+        "paper": an edge counts by the mean of both its ends, and PageRank restarts; else by its
+        target, and "pagerank" is the released code's walk without restart.
+    """
+    edges = views.clean.edges
+    for_edges, for_columns = _centrality(edges, centrality, recipe)
+    source, target = views.edge_index
+    of_edges = for_edges[target]
+    if recipe == "paper":
+        of_edges = (for_edges[source] + of_edges) / 2
+    return Importance(of_edges.log(), _column_mass(views.features, for_columns).log())
+
+
+def _centrality(edges: Adjacency, name: str, recipe: str) -> tuple[Tensor, Tensor]:
+    """The centrality as it counts for edges and for columns."""
+    if name == "degree":
+        return degree(edges), degree(edges)
+    if name == "eigenvector":
+        values = eigenvector(edges)
+        return values.clamp_min(0) + 1e-8, values
+    if recipe == "paper":
+        return pagerank(edges), pagerank(edges)
+    return lazy_walk(edges, 200), lazy_walk(edges, 10)
+
+
+def _column_mass(features: Tensor | SparseMatrix, centrality: Tensor) -> Tensor:
+    """(F,) Σ_v [x_vd ≠ 0] φ(v); with signed features, which are never 0, Σ_v |x_vd| φ(v)."""
+    if isinstance(features, SparseMatrix):
+        entries = features.columns
+        values = entries.values
+        assert values is not None
+        size = (values != 0).float() if bool((values >= 0).all()) else values.abs()
+        return entries._replace(values=size).times(centrality[:, None])[:, 0]
+    sizes = (features != 0).float() if bool((features >= 0).all()) else features.abs()
+    return centrality @ sizes
+
+
+def drop_probability(log_importance: Tensor, rate: float, *, recipe: str = "default") -> Tensor:
+    """(K,) min( (s_max − s) / (s_max − s̄) · rate, 0.7 ): about `rate` on average.
+
+    An empty column (importance 0, s = −∞) is left out of mean and maximum and gets the highest
+    probability, which changes nothing. In the released code (`recipe` "authors") one such column
+    makes all of them NaN, and these become 0.7.
+
+    >>> drop_probability(torch.tensor([0.0, 1.0, 2.0]), 0.3)
+    tensor([0.6000, 0.3000, 0.0000])
+    """
+    finite = torch.isfinite(log_importance)
+    if recipe == "authors" and not bool(finite.all()):
+        return torch.full_like(log_importance, MOST)
+    if rate == 0:  # also of empty columns: ∞ · 0 is no probability
+        return torch.zeros_like(log_importance)
+    known = log_importance[finite]
+    if not len(known):
+        return torch.full_like(log_importance, min(rate, MOST))
+    spread = known.max() - known.mean()
+    if float(spread) < 1e-6 * (1 + float(known.max().abs())):  # all are equally important
+        even = torch.full_like(log_importance, min(rate, MOST))
+        return even.masked_fill(~finite, MOST)
+    probability = (known.max() - log_importance) / spread * rate
+    return probability.clamp(0, MOST)
+
+
+class TwoViews:
+    """Draws two views of one graph at a time.
+
+    Parameters
+    ----------
+    views : NodeViews
+    edge_drop, feature_drop : (float, float)
+        Share of the edges dropped and of the feature columns masked, in the two views.
+    centrality, recipe :
+        Important edges and columns are dropped more rarely, see `importance`; all alike if
+        `centrality` is None.
+
+    Attributes
+    ----------
+    drop : list of ((E,), (F,))
+        For each view, the probabilities of the edges and of the feature columns.
+    """
+
+    def __init__(
+        self,
+        views: NodeViews,
+        *,
+        edge_drop: Sequence[float],
+        feature_drop: Sequence[float],
+        centrality: str | None,
+        recipe: str,
+    ) -> None:
+        self.views = views
+        rates = list(zip(edge_drop, feature_drop, strict=True))
+        self.drop: list[tuple[Tensor, Tensor]]
+        if centrality is None:
+            edges = torch.ones(views.edge_index.shape[1], device=views.edge_index.device)
+            columns = torch.ones(views.num_features, device=views.edge_index.device)
+            self.drop = [(edges * of_edges, columns * of_columns) for of_edges, of_columns in rates]
+            return
+        matter = importance(views, centrality, recipe=recipe)
+        self.drop = [
+            (
+                drop_probability(matter.edges, of_edges, recipe=recipe),
+                drop_probability(matter.columns, of_columns, recipe=recipe),
+            )
+            for of_edges, of_columns in rates
+        ]
+
+    def draw(self, generator: torch.Generator) -> Iterator[NodeView]:
+        """The first view and the second, each when it is asked for."""
+        for of_edges, of_columns in self.drop:
+            yield self.views.view(
+                edges=draw(of_edges, generator), columns=draw(of_columns, generator)
+            )

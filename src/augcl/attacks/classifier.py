@@ -1,0 +1,477 @@
+"""Networks that learn the classes of graphs: labels, the choice of an epoch, and predictions."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from sklearn.base import ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
+from torch import Tensor, nn
+from torch.nn.functional import cross_entropy
+
+from augcl.attacks.structure2vec import EdgeFactors, GraphClassifier
+from augcl.checks import whole_number
+from augcl.data import GraphSet, as_graphset
+from augcl.data.labels import class_labels
+from augcl.encoders.structure2vec import Structure2Vec
+from augcl.errors import InputError, one_of
+from augcl.hardness import Hardness, Uniform
+from augcl.methods.contrast import EmbeddedBatches, HardenedLoss, Onset
+from augcl.methods.recipes import chosen_hardness, get_recipe
+from augcl.ops.segments import pointer, ranges
+from augcl.training.checkpoint import Snapshot, load_module, prefixed
+from augcl.training.estimator import GraphEstimator, fixed_batches
+from augcl.training.loop import Metrics
+from augcl.views.graphs import NodeDrop
+
+
+class BestEpoch:
+    """Remembers the best epoch of a training and its weights.
+
+    Attributes
+    ----------
+    loss : float
+    epoch : int
+        Counted from 1; 0 while there is none.
+    """
+
+    def __init__(self) -> None:
+        self.loss = math.inf
+        self.epoch = 0
+        self._weights: dict[str, Tensor] = {}
+
+    def see(self, loss: float, epoch: int, network: nn.Module) -> None:
+        """Tell of an epoch; of equals the first counts."""
+        if loss < self.loss:
+            self.loss, self.epoch = loss, epoch
+            self._weights = {k: v.detach().clone() for k, v in network.state_dict().items()}
+
+    def put_back(self, network: nn.Module) -> None:
+        """Give the network the best weights, if there are some, and forget them."""
+        if self._weights:
+            load_module(network, self._weights)
+        self._weights = {}
+
+    def tensors(self) -> dict[str, Tensor]:
+        """All of it, for a checkpoint."""
+        facts = torch.tensor([self.loss, self.epoch], dtype=torch.float64)
+        return {"facts": facts, **prefixed("weights", self._weights)}
+
+    def load(self, tensors: dict[str, Tensor]) -> None:
+        """Take back what `tensors` gave."""
+        self.loss, epoch = tensors["facts"].tolist()
+        self.epoch = int(epoch)
+        self._weights = Snapshot(tensors, {}).part("weights")
+
+
+FORMS = ("intended", "authors", "plain")
+
+
+@dataclass(frozen=True)
+class VictimDrop:
+    """Remove floor(ratio · n) nodes with their edges.
+
+    Parameters
+    ----------
+    ratio : float
+    form : {"intended", "authors", "plain"}
+        "intended": every kept node gets a self-loop besides, which the original graph has not.
+        "authors": the list of edges and self-loops, stored as 64-bit numbers, is read as 32-bit
+        ones. Every second number is then 0, and the reader takes as many edges as the *original*
+        graph has: entry q of the list becomes an edge to the first node, in both directions.
+        What is left is a star with many-fold edges. "plain": only the nodes are removed.
+    """
+
+    ratio: float = 0.2
+    form: str = "intended"
+
+    def __call__(self, graphs: GraphSet, generator: torch.Generator) -> GraphSet:
+        """The changed batch: graph i of the result is a view of graph i."""
+        one_of(self.form, FORMS, "form of the view")
+        kept = NodeDrop(self.ratio)(graphs, generator)
+        if self.form == "plain":
+            return kept
+        loops = torch.arange(kept.num_nodes, device=kept.device).expand(2, -1)
+        if self.form == "intended":
+            return _with_edges(kept, torch.cat([kept.edge_index, loops], 1), symmetric=True)
+        once = kept.edge_index[:, kept.edge_index[0] < kept.edge_index[1]]
+        ends = _star_ends(kept, torch.cat([loops, once], 1), graphs.edge_ptr.diff() // 2)
+        centre = kept.node_ptr[kept.graph_of_node[ends]]
+        both = torch.stack([torch.cat([ends, centre]), torch.cat([centre, ends])])
+        return _with_edges(kept, both, symmetric=True)
+
+
+def _star_ends(kept: GraphSet, entries: Tensor, wanted: Tensor) -> Tensor:
+    """The first `wanted[g]` numbers of each graph's row-major list of edge entries.
+
+    Where that list is too short the released code reads past its end; here it starts again.
+    """
+    order = torch.argsort(entries[0] * kept.num_nodes + entries[1])
+    numbers = entries[:, order].t().flatten()  # r0, c0, r1, c1, …
+    length = 2 * torch.bincount(kept.graph_of_node[entries[0]], minlength=len(kept))
+    graph = torch.repeat_interleave(wanted)
+    position = ranges(torch.zeros_like(wanted), wanted) % length[graph]
+    return numbers[pointer(length)[:-1][graph] + position]
+
+
+def _with_edges(graphs: GraphSet, edges: Tensor, *, symmetric: bool) -> GraphSet:
+    source, order = edges[0].sort(stable=True)
+    counts = torch.bincount(graphs.graph_of_node[source], minlength=len(graphs))
+    return replace(
+        graphs,
+        edge_index=torch.stack([source, edges[1][order]]),
+        edge_ptr=pointer(counts),
+        symmetric=symmetric,
+    )
+
+
+AT_ONCE = 2048
+"""Graphs that are classified together."""
+
+
+class GraphClassifierEstimator(ClassifierMixin, GraphEstimator):  # type: ignore[misc]
+    """Trains on labels and keeps the epoch with the least loss on graphs held out.
+
+    Its network gives (G, C) logits of a batch; `validation` and `recipe` are among its
+    hyper-parameters.
+
+    Attributes
+    ----------
+    classes_ : (C,) array
+    best_epoch_ : int or None
+    """
+
+    validation: float
+    recipe: str
+
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        test: Any = None,
+        folder: str | Path | None = None,
+        resume: bool = False,
+    ) -> Any:
+        """Learn from graphs and their classes.
+
+        Parameters
+        ----------
+        X : graphs
+            GraphSet, list of PyG Data or networkx graphs, PyG dataset.
+        y : (n,) array, optional
+            Classes; those that come with the graphs if None.
+        test : GraphSet, optional
+            recipe="authors": graphs with labels on whose loss the epoch is chosen.
+        folder, resume :
+            Keep metrics.jsonl and a checkpoint there, and go on from it.
+        """
+        graphs = as_graphset(X)
+        labels = class_labels(graphs, y)
+        self.classes_, coded = np.unique(labels, return_inverse=True)
+        if len(self.classes_) < 2:
+            raise InputError(f"{graphs.name} has one class only: a classifier needs two or more")
+        self._test = self._check_test(test)
+        super().fit(
+            replace(graphs, y=torch.from_numpy(coded.astype(np.int64))),
+            folder=folder,
+            resume=resume,
+        )
+        self._best.put_back(self.network_)
+        self.best_epoch_ = self._best.epoch or None
+        return self
+
+    def _check_test(self, test: Any) -> GraphSet | None:
+        if self.recipe != "authors":
+            if test is not None:
+                raise InputError('test is for recipe="authors": leave it out, or give that recipe')
+            return None
+        if test is None:
+            raise InputError(
+                'recipe="authors" chooses the epoch on test graphs: give them as fit(…, test=)'
+            )
+        graphs = as_graphset(test)
+        found = class_labels(graphs, None)
+        if not np.isin(found, self.classes_).all():
+            raise InputError(f"{graphs.name} has a class that the training graphs have not")
+        return replace(graphs, y=torch.from_numpy(np.searchsorted(self.classes_, found)))
+
+    @property
+    def _authors(self) -> bool:
+        return self.recipe == "authors"
+
+    @property
+    def _competes(self) -> bool:
+        """Whether the epoch may be the one that is kept."""
+        return True
+
+    def _start(self) -> None:
+        super()._start()
+        one_of(self.recipe, ("default", "authors"), "recipe")
+        if not 0 <= self.validation < 1:
+            raise InputError(f"validation is {self.validation!r}: give a share from 0 to below 1")
+        self._best = BestEpoch()
+
+    def _batches(self, data: GraphSet, generator: torch.Generator) -> list[GraphSet]:
+        self._selection: list[GraphSet] = []
+        if self._test is not None:
+            held = self._test.to(data.device)
+            self._selection = [held.select(part) for part in torch.arange(len(held)).split(50)]
+        elif self.validation:
+            order = torch.randperm(len(data), generator=generator)
+            count = max(1, int(len(data) * self.validation))
+            self._selection = [data.select(order[:count])]
+            data = data.select(order[count:])
+        self._learning = data
+        return self._full_batches(generator)
+
+    def _full_batches(self, generator: torch.Generator) -> list[GraphSet]:
+        batches = fixed_batches(self._learning, int(self.batch_size), generator)
+        full = [batch for batch in batches if len(batch) >= self.batch_size]
+        return full or batches
+
+    def _before_epoch(
+        self, epoch: int, batches: list[GraphSet], generator: torch.Generator
+    ) -> Metrics:
+        self._epoch, self._draws = epoch, generator
+        if self._authors and epoch:  # the released code shuffles before every epoch
+            batches[:] = self._full_batches(generator)
+        return {}
+
+    def _after_epoch(self) -> Metrics:
+        if not (self._selection and self._competes):
+            return {}
+        with torch.no_grad():
+            losses = [float(self._loss(batch, self._draws)) for batch in self._selection]
+        loss = float(np.average(losses, weights=[len(batch) for batch in self._selection]))
+        self._best.see(loss, self._epoch + 1, self.network_)
+        return {"selection_loss": loss}
+
+    def _learned(self) -> dict[str, Tensor]:
+        classes = json.dumps(self.classes_.tolist()).encode()  # numbers or words
+        return {
+            **prefixed("best", self._best.tensors()),
+            "classes": torch.tensor(list(classes), dtype=torch.uint8),
+        }
+
+    def _load_learned(self, tensors: dict[str, Tensor]) -> None:
+        self._best.load(Snapshot(tensors, {}).part("best"))
+        self.best_epoch_ = self._best.epoch or None
+        self.classes_ = np.array(json.loads(bytes(tensors["classes"].tolist())))
+
+    def logits(self, graphs: Any) -> Tensor:
+        """(n, C) scores of the classes, without gradient."""
+        check_is_fitted(self, "history_")
+        data = self._read_as_fitted(graphs)
+        device = next(self.network_.parameters()).device
+        with torch.no_grad():
+            if len(data) <= AT_ONCE:
+                logits: Tensor = self.network_(data.to(device))
+                return logits
+            parts = torch.arange(len(data)).split(AT_ONCE)
+            return torch.cat([self.network_(data.select(p).to(device)) for p in parts])
+
+    def predict_proba(self, graphs: Any) -> NDArray[np.float32]:
+        """(n, C) probabilities of the classes."""
+        found: NDArray[np.float32] = self.logits(graphs).softmax(1).cpu().numpy()
+        return found
+
+    def predict(self, graphs: Any) -> NDArray[Any]:
+        """(n,) the most probable class."""
+        best = self.logits(graphs).argmax(1).cpu().numpy()
+        found: NDArray[Any] = self.classes_[best]
+        return found
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Share of the graphs whose class is told right; y as in `fit`."""
+        right = self.predict(X) == class_labels(as_graphset(X), y)
+        return float(np.average(right, weights=sample_weight))
+
+
+PUBLISHED_EPOCHS, PUBLISHED_PRETRAINING = 1000, 101
+
+
+class Structure2VecClassifier(GraphClassifierEstimator):
+    """Learns to tell classes of graphs; what the attacks attack (Dai et al. 2018).
+
+    Parameters
+    ----------
+    depth : int
+        Rounds of propagation; the paper's table has 2, 3 and 4.
+    pretrain : bool
+        Contrast graphs with views of them first, without labels, in the same training.
+    hardness : Hardness or {"none", "augcl", "dcl", "hcl", "progcl"}, optional
+        How hard each negative of the pre-training is: "none" is GraphCL's. Any other needs
+        ``pretrain=True``.
+    recipe : {"default", "authors"}
+        "authors": the epoch with the lowest loss on `test` (see `fit`) is kept, batches are drawn
+        anew for every epoch, the view of the pre-training is the released code's star, and the
+        positive is left out of the denominator where no hardness weighs. By default an epoch is
+        chosen on graphs held out of the training set, batches are drawn once, and views are what
+        they are meant to be.
+    epochs : int
+        All epochs; published are up to 1000.
+    pretrain_epochs : int, optional
+        How many of them contrast; if None the published share, 101 of 1000, but at least one.
+    validation : float
+        Share of the training graphs held out to choose the epoch; 0 keeps the last epoch.
+    view : {"intended", "authors", "plain"}, optional
+        How 20 % of the nodes are dropped, see `VictimDrop`; by the recipe if None.
+    tau : float
+        Temperature of the pre-training.
+    width, hidden : int
+        Of an embedding, and of the layer between it and the classes.
+    batch_size, lr : int, float
+        A last batch that is not full is left out, as published.
+    random_state : int or None
+    device : str
+    progress : bool
+
+    Attributes
+    ----------
+    classes_ : (C,) array
+    network_ : GraphClassifier
+    best_epoch_ : int or None
+        The epoch that was kept, counted from 1.
+    history_ : list of dict
+        One entry per epoch: loss, phase, `selection_loss` and seconds.
+
+    Examples
+    --------
+    >>> import augcl
+    >>> graphs = augcl.load("MUTAG")
+    >>> model = augcl.Structure2VecClassifier(epochs=3, random_state=0).fit(graphs)
+    >>> model.predict(graphs).shape, model.predict_proba(graphs).shape
+    ((188,), (188, 2))
+    """
+
+    year = 2016
+
+    def __init__(
+        self,
+        *,
+        depth: int = 2,
+        pretrain: bool = False,
+        hardness: Hardness | str | None = None,
+        recipe: str = "default",
+        epochs: int = 100,
+        pretrain_epochs: int | None = None,
+        validation: float = 0.1,
+        view: str | None = None,
+        tau: float = 0.5,
+        width: int = 64,
+        hidden: int = 32,
+        batch_size: int = 50,
+        lr: float = 0.001,
+        random_state: int | None = 0,
+        device: str = "cpu",
+        progress: bool = True,
+    ) -> None:
+        self.depth = depth
+        self.pretrain = pretrain
+        self.hardness = hardness
+        self.recipe = recipe
+        self.epochs = epochs
+        self.pretrain_epochs = pretrain_epochs
+        self.validation = validation
+        self.view = view
+        self.tau = tau
+        self.width = width
+        self.hidden = hidden
+        self.batch_size = batch_size
+        self.lr = lr
+        self.random_state = random_state
+        self.device = device
+        self.progress = progress
+
+    @property
+    def _contrasted(self) -> int:
+        """Epochs of pre-training."""
+        if not self.pretrain:
+            return 0
+        if self.pretrain_epochs is not None:
+            return self.pretrain_epochs
+        share = round(self.epochs * PUBLISHED_PRETRAINING / PUBLISHED_EPOCHS)
+        return min(max(1, share), max(0, self.epochs - 1))  # both phases, in a short training too
+
+    def _start(self) -> None:
+        super()._start()
+        for name in ("depth", "width", "hidden"):
+            whole_number(name, getattr(self, name), least=1)
+        whole_number("pretrain_epochs", self._contrasted, least=0)
+        if self._contrasted > self.epochs:
+            raise InputError(f"pretrain_epochs is {self._contrasted}, more than all {self.epochs}")
+        recipe = get_recipe(self.recipe)
+        self.hardness_ = chosen_hardness(self.hardness, recipe)
+        if not (self.pretrain or isinstance(self.hardness_, Uniform)):
+            raise InputError(
+                f"hardness {type(self.hardness_).__name__} weighs the negatives of a pre-training, "
+                "and there is none: give pretrain=True, or drop it"
+            )
+        self._view = VictimDrop(form=self.view or ("authors" if self._authors else "intended"))
+        contrasted = self._contrasted
+        self._onset = Onset(self.hardness_, epochs=contrasted, usual=contrasted // 2)
+        self._contrast = HardenedLoss(
+            self._onset,
+            tau=self.tau,
+            positive_in_denominator=not (self._authors and isinstance(self.hardness_, Uniform)),
+        )
+        self._contrasting = False
+
+    def _build(self, features: int, generator: torch.Generator) -> GraphClassifier:
+        encoder = Structure2Vec(features, width=self.width, depth=self.depth, generator=generator)
+        return GraphClassifier(
+            encoder, hidden=self.hidden, classes=len(self.classes_), generator=generator
+        )
+
+    def _pair(
+        self, batch: GraphSet, generator: torch.Generator, anchors: Tensor | None = None
+    ) -> tuple[Tensor, Tensor]:
+        view = self._view(batch, generator)
+        anchors = self.network_.project(batch) if anchors is None else anchors
+        return anchors, self.network_.project(view)
+
+    def _before_epoch(
+        self, epoch: int, batches: list[GraphSet], generator: torch.Generator
+    ) -> Metrics:
+        super()._before_epoch(epoch, batches, generator)
+        self._contrasting = epoch < self._contrasted
+        if not self._contrasting:
+            return {"phase": "supervised"}
+        pairs = EmbeddedBatches(self._pair, batches, generator, anchors_stay=True)
+        return {"phase": "contrastive", **self._onset.before_epoch(epoch, pairs, generator)}
+
+    def _loss(self, batch: GraphSet, generator: torch.Generator) -> Tensor:
+        if self._contrasting:
+            return self._contrast(*self._pair(batch, generator), batch.y, generator)
+        assert batch.y is not None
+        return cross_entropy(self.network_(batch), batch.y)
+
+    def _after_epoch(self) -> Metrics:
+        return {**self._contrast.monitor.read(), **super()._after_epoch()}
+
+    @property
+    def _competes(self) -> bool:
+        # The released code lets contrastive losses of the first phase compete, too.
+        return self._authors or not self._contrasting
+
+    def _learned(self) -> dict[str, Tensor]:
+        return {**super()._learned(), **prefixed("hardness", self.hardness_.state())}
+
+    def _load_learned(self, tensors: dict[str, Tensor]) -> None:
+        super()._load_learned(tensors)
+        self.hardness_.load_state(Snapshot(tensors, {}).part("hardness"))
+
+    def edge_factors(self, graphs: GraphSet, targets: Tensor) -> list[EdgeFactors]:
+        """The gradients of −log P(class number targets[r, g]) for every pair of nodes."""
+        data = self._read(graphs)
+        where = next(self.network_.parameters()).device
+        factors: list[EdgeFactors] = self.network_.edge_factors(data.to(where), targets.to(where))
+        return [factor.to(data.device) for factor in factors]

@@ -1,0 +1,387 @@
+"""A cell of the table of attacks: one victim, its accuracy, and what each attack leaves of it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, replace
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from augcl.attacks import RLS2V, Attack, GradArgmax, RandSampling
+from augcl.attacks.base import predicted
+from augcl.attacks.classifier import Structure2VecClassifier
+from augcl.data import GraphSet
+from augcl.data.generators import component_sets
+from augcl.errors import one_of
+from augcl.evaluation.statistics import wilson_interval
+from augcl.files import write_json
+from augcl.paper.cells import FOLDER, clear_work, digest, work_folder
+from augcl.paper.grid import Findings, Grid
+from augcl.paper.published import attack_accuracy
+from augcl.paper.request import Request
+from augcl.runs.run import decisive_settings, one_thread, versions
+from augcl.training.method import plain_settings
+
+PRETRAININGS: dict[str, dict[str, Any]] = {
+    "none": {},
+    "graphcl": {"pretrain": True, "hardness": "none"},
+    "progcl": {"pretrain": True, "hardness": "progcl"},
+    "augcl": {"pretrain": True, "hardness": "augcl"},
+}
+"""By the columns of the paper's table: settings of the victim."""
+
+ATTACKS: dict[str, type[Attack]] = {
+    "RandSampling": RandSampling,
+    "GradArgmax": GradArgmax,
+    "RLS2V": RLS2V,
+}
+
+
+@dataclass(frozen=True)
+class AttackSpec:
+    """Everything that decides a cell, except the seed.
+
+    Parameters
+    ----------
+    size : {"15-20", "40-50", "90-100"}
+        Nodes of a graph.
+    depth : int
+        Of the victim.
+    pretraining : {"none", "graphcl", "progcl", "augcl"}
+    recipe : {"default", "authors", "paper"}
+        Settings of victim and attacks; "paper" changes the hardness of the pre-training only.
+    epochs : int
+        Of the victim; published are up to 1000.
+    per_class : int
+        Graphs of each class, a tenth of them for testing; published are 5000.
+    budget : int
+        Edges changed in each graph, at most.
+    changes : {"add", "delete", "both"}
+    updates : int
+        Of the agent of RL-S2V; published are 100,000.
+    agent_graphs : int
+        Training graphs on which that agent learns (under "authors" it is the test graphs).
+    data_seed : int
+        All cells of a table share their graphs.
+    """
+
+    size: str = "15-20"
+    depth: int = 2
+    pretraining: str = "none"
+    recipe: str = "default"
+    epochs: int = 100
+    per_class: int = 5000
+    budget: int = 1
+    changes: str = "add"
+    updates: int = 3000
+    agent_graphs: int = 1500
+    data_seed: int = 0
+
+    def victim(self, seed: int, *, progress: bool = True) -> Structure2VecClassifier:
+        """The classifier, untrained."""
+        settings = PRETRAININGS[one_of(self.pretraining, PRETRAININGS, "pre-training")]
+        return Structure2VecClassifier(
+            depth=self.depth,
+            recipe=self.recipe,
+            epochs=self.epochs,
+            random_state=seed,
+            progress=progress,
+            **settings,
+        )
+
+    def attack(self, name: str, seed: int, *, progress: bool = True) -> Attack:
+        """The attack of that name."""
+        kind = ATTACKS[one_of(name, ATTACKS, "attack")]
+        own: dict[str, Any] = {"updates": self.updates, "progress": progress}
+        recipe = "default" if self.recipe == "paper" else self.recipe  # it is about victims alone
+        return kind(
+            budget=self.budget,
+            changes=self.changes,
+            recipe=recipe,
+            random_state=seed,
+            **(own if kind is RLS2V else {}),
+        )
+
+
+def attack_table_cell(
+    spec: AttackSpec,
+    seed: int,
+    *,
+    attacks: Iterable[str] = ATTACKS,
+    folder: str | Path | None = None,
+    progress: bool = True,
+) -> dict[str, Any]:
+    """Train the victim, judge it, attack it; plain JSON values.
+
+    Parameters
+    ----------
+    spec : AttackSpec
+    seed : int
+        Of the victim and of the attacks.
+    attacks : names of attacks
+    folder : path, optional
+        Where victim and agent keep checkpoints; a stopped cell goes on from them.
+
+    Returns
+    -------
+    dict
+        ``spec``, ``seed``, ``victim`` (settings, best epoch), ``clean``, ``attacks`` by name and
+        ``seconds``. Each accuracy is a dict of ``accuracy``, ``right``, ``graphs`` and the 95 %
+        interval ``low`` to ``high``; that of an attack tells ``edges`` changed in all.
+
+    Examples
+    --------
+    >>> spec = AttackSpec(per_class=50, epochs=2)
+    >>> cell = attack_table_cell(spec, 0, attacks=["RandSampling"], progress=False)
+    >>> cell["clean"]["graphs"], sorted(cell["attacks"])
+    (15, ['RandSampling'])
+    """
+    train, test = component_sets(spec.size, per_class=spec.per_class, seed=spec.data_seed)
+    place = None if folder is None else Path(folder)
+    clock = _Clock()
+    victim = spec.victim(seed, progress=progress)
+    victim.fit(
+        train,
+        test=test if spec.recipe == "authors" else None,
+        folder=place and place / "victim",
+        resume=place is not None,
+    )
+    clock.lap("victim")
+    found = {}
+    for name in attacks:
+        attack = spec.attack(name, seed, progress=progress)
+        if isinstance(attack, RLS2V):
+            graphs = test if spec.recipe == "authors" else _some(train, spec.agent_graphs, seed)
+            agent = place and place / "agent"
+            attack.fit(victim, graphs, folder=agent, resume=place is not None)
+        changed = attack.perturb(victim, test)
+        edges = abs(changed.num_edges - test.num_edges) // 2 if spec.changes != "both" else None
+        found[name] = {**accuracy_of(victim, changed), "edges": edges}
+        clock.lap(name)
+    return {
+        "spec": asdict(spec),
+        "seed": seed,
+        "victim": {"settings": victim.settings(), "best_epoch": victim.best_epoch_},
+        "clean": accuracy_of(victim, test),
+        "attacks": found,
+        "seconds": clock.seconds,
+    }
+
+
+def accuracy_of(victim: Structure2VecClassifier, graphs: GraphSet) -> dict[str, Any]:
+    """Accuracy with its 95 % interval, right answers and number of graphs."""
+    assert graphs.y is not None
+    right = int((predicted(victim, graphs) == graphs.y.cpu().numpy()).sum())
+    low, high = wilson_interval(right, len(graphs))
+    return {
+        "accuracy": right / len(graphs),
+        "right": right,
+        "graphs": len(graphs),
+        "low": low,
+        "high": high,
+    }
+
+
+def _some(graphs: GraphSet, count: int, seed: int) -> GraphSet:
+    order = np.random.default_rng(seed).permutation(len(graphs))[:count]
+    return graphs.select(np.sort(order))
+
+
+class _Clock:
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+        self._since = time.perf_counter()
+
+    def lap(self, name: str) -> None:
+        now = time.perf_counter()
+        self.seconds[name], self._since = now - self._since, now
+
+
+DEPTHS = (2, 3, 4)
+VICTIMS = {"Original": "none", "GraphCL": "graphcl", "ProGCL": "progcl", "AUGCL": "augcl"}
+"""The paper's columns, by our names of the pre-training."""
+
+
+@dataclass(frozen=True)
+class AttackCell:
+    """One victim with one seed, attacked in all three ways; a file like any other cell."""
+
+    spec: AttackSpec
+    seed: int
+
+    @property
+    def name(self) -> str:
+        return f"victim of depth {self.spec.depth}, {self.spec.pretraining}, seed {self.seed}"
+
+    @property
+    def order(self) -> tuple[Any, ...]:
+        return (-self.spec.epochs, -self.spec.depth, self.seed)
+
+    def path(self, out: Path) -> Path:
+        victim = self.spec.victim(0)
+        victim._start()
+        decides = digest(
+            {
+                **asdict(self.spec),
+                "victim": victim.settings(),
+                "hardness": decisive_settings(victim.hardness_),
+                "attacks": [plain_settings(self.spec.attack(name, 0)) for name in ATTACKS],
+            }
+        )
+        label = f"depth-{self.spec.depth}+{self.spec.pretraining}-{decides}"
+        return out / FOLDER / f"components-{self.spec.size}" / label / f"seed-{self.seed}.json"
+
+    def compute(self, out: Path, data_dir: str | None) -> None:
+        """Train and attack on one thread; a stopped cell goes on where it was."""
+        one_thread()
+        path = self.path(out)
+        record = attack_table_cell(self.spec, self.seed, folder=work_folder(path), progress=False)
+        write_json(path, {**record, "versions": versions()})
+        clear_work(path)
+
+
+ROWS = {
+    "clean": "Unattack",
+    "RandSampling": "RandSampling",
+    "GradArgmax": "GradArgmax",
+    "RLS2V": "RL-S2V",
+}
+"""Our names of the rows, and the paper's."""
+SHOWN = {**ROWS, "clean": "clean"}
+"""What a reader sees of them."""
+
+LAPTOP = {"epochs": 100, "updates": 3000}
+FULL = {"epochs": 1000, "updates": 100_000}
+
+
+def attack_cells(request: Request) -> list[AttackCell]:
+    """All victims; the published schedule if the request leaves the epochs open."""
+    return [
+        AttackCell(_spec(request, depth, victim), seed)
+        for depth in DEPTHS
+        for victim in request.rows
+        for seed in range(request.seeds or 1)
+    ]
+
+
+def attack_table(request: Request) -> Findings:
+    """One table per depth, and whether hardness-aware pre-training helps beyond noise."""
+    found = {depth: _found(request, depth) for depth in DEPTHS}
+    found = {depth: victims for depth, victims in found.items() if victims}
+    grids = [_grid(depth, victims) for depth, victims in found.items()]
+    schedule = _schedule(request)
+    if grids:
+        seeds = {rows["clean"].seeds for victims in found.values() for rows in victims.values()}
+        note = (
+            "Accuracy in percent with its 95 % interval (Wilson, of the distinct test graphs: what "
+            "other graphs would change, not what another training would), "
+            f"{_count(seeds)}; in parentheses the paper's, single runs. Victims trained for "
+            f"{schedule['epochs']} epochs at most, the agent of RL-S2V with {schedule['updates']} "
+            "updates (published: 1000 and 100,000)."
+        )
+        grids[-1] = replace(grids[-1], notes=(note,))
+    data = {
+        str(depth): {
+            victim: {row: asdict(one) for row, one in rows.items()}
+            for victim, rows in victims.items()
+        }
+        for depth, victims in found.items()
+    }
+    name = request.named("attacks")
+    return Findings(name, grids, {"depths": data, "schedule": schedule}, {}, _sentences(found))
+
+
+@dataclass(frozen=True)
+class Share:
+    """Right answers out of the distinct test graphs, the mean of some victims."""
+
+    right: float
+    graphs: int
+    seeds: int
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        return wilson_interval(self.right, self.graphs)
+
+
+def _count(seeds: set[int]) -> str:
+    if seeds == {1}:
+        return "one trained victim each"
+    return f"mean of {'–'.join(map(str, sorted({min(seeds), max(seeds)})))} trained victims"
+
+
+def _schedule(request: Request) -> dict[str, Any]:
+    if request.epochs is None:
+        return FULL
+    return {**LAPTOP, "epochs": request.epochs}
+
+
+def _spec(request: Request, depth: int, victim: str) -> AttackSpec:
+    # The text says nothing of victims without AUGCL: those of the default serve both.
+    shared = request.recipe == "paper" and victim != "AUGCL"
+    recipe = "default" if shared else request.recipe
+    return AttackSpec(depth=depth, pretraining=VICTIMS[victim], recipe=recipe, **_schedule(request))
+
+
+def _found(request: Request, depth: int) -> dict[str, dict[str, Share]]:
+    """Of each victim that was measured, by row."""
+    found = {}
+    for victim in request.rows:
+        every = request.records(AttackCell(_spec(request, depth, victim), 0)).values()
+        if every:
+            found[victim] = {row: _share(row, every) for row in ROWS}
+    return found
+
+
+def _share(row: str, found: Iterable[dict[str, Any]]) -> Share:
+    every = [r["clean"] if row == "clean" else r["attacks"][row] for r in found]
+    right = sum(one["right"] for one in every) / len(every)
+    return Share(right, every[0]["graphs"], len(every))
+
+
+def _grid(depth: int, victims: dict[str, dict[str, Share]]) -> Grid:
+    lines = [
+        (
+            SHOWN[row],
+            *(_text(rows[row], attack_accuracy(depth, paper, v)) for v, rows in victims.items()),
+        )
+        for row, paper in ROWS.items()
+    ]
+    return Grid(f"structure2vec of depth {depth}", ("", *victims), tuple(lines))
+
+
+def _text(share: Share, paper: float | None) -> str:
+    low, high = share.interval
+    beside = "" if paper is None else f" ({paper:.2f})"
+    mean = 100 * share.right / share.graphs
+    return f"{mean:.2f} [{100 * low:.1f}, {100 * high:.1f}]{beside}"
+
+
+def _sentences(found: dict[int, dict[str, dict[str, Share]]]) -> list[str]:
+    """Does hardness-aware pre-training help? Intervals that do not overlap tell."""
+    sentences = []
+    for base, victim in product(("Original", "GraphCL"), ("ProGCL", "AUGCL")):
+        pairs = [
+            (
+                f"{SHOWN[row]} at depth {depth}",
+                victims[victim][row].interval,
+                victims[base][row].interval,
+            )
+            for depth, victims in found.items()
+            if base in victims and victim in victims
+            for row in ROWS
+        ]
+        better = [where for where, ours, theirs in pairs if ours[0] > theirs[1]]
+        worse = [where for where, ours, theirs in pairs if ours[1] < theirs[0]]
+        parts = [f"better in {', '.join(better)}"] if better else []
+        parts += [f"worse in {', '.join(worse)}"] if worse else []
+        verdict = " and ".join(parts) + ", else" if parts else "all"
+        if pairs:
+            sentences.append(
+                f"{victim} against {base}, {len(pairs)} comparisons: {verdict} within noise."
+            )
+    return sentences

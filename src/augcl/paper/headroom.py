@@ -1,0 +1,194 @@
+"""The map of headroom: in which settings could a weighting of negatives help, and does one?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+from augcl.data.catalogue import GRAPH_SETS, NODE_SETS
+from augcl.errors import InputError
+from augcl.methods.presets import get_preset, preset_for
+from augcl.paper import graph_rows as graph_classification
+from augcl.paper import node_rows as node_classification
+from augcl.paper.cells import Cell
+from augcl.paper.figures import Dots, dot_map
+from augcl.paper.grid import Findings, Grid
+from augcl.paper.request import Request
+from augcl.paper.table import PLAIN, Measured, Setting, Table
+
+GRAPHS = ("MUTAG", "PROTEINS", "IMDB-BINARY", "NCI1")
+NODES = ("Cora", "Amazon-Photo")
+
+GRAPH_SETTINGS: dict[str, Setting] = {
+    "as published": PLAIN,
+    "two views": Setting(options={"augment_anchor": True, "symmetric": True}),
+    **{
+        f"views: {name}": Setting(options={"augmentation": name})
+        for name in ("node-drop", "edge-perturb", "subgraph", "attribute-mask", "random4")
+    },
+    **{f"τ {tau}": Setting(options={"tau": tau}) for tau in (0.05, 0.5, 1.0)},
+    **{f"batch {size}": Setting(options={"batch_size": size}) for size in (32, 512)},
+    "width 128": Setting(options={"width": 128}),
+    "1 layer": Setting(options={"layers": 1}),
+    "5 layers": Setting(options={"layers": 5}),
+    "mean pooling": Setting(options={"pooling": "mean"}),
+    "10 epochs": Setting(epochs=10),
+    "160 epochs": Setting(epochs=160),
+    "degree features": Setting(features="degree"),
+}
+
+
+def table_for(dataset: str) -> Table:
+    """GraphCL's rows for sets of graphs, GRACE's or GCA's for nodes."""
+    if _is_set_of_graphs(dataset):
+        return graph_classification.TABLE
+    return node_classification.GRACE if dataset == "Cora" else node_classification.TABLE
+
+
+def settings_for(dataset: str) -> dict[str, Setting]:
+    """By name; of nodes around the data set's published settings."""
+    return GRAPH_SETTINGS if _is_set_of_graphs(dataset) else _node_settings(dataset)
+
+
+def _is_set_of_graphs(dataset: str) -> bool:
+    if dataset not in GRAPH_SETS and dataset not in NODE_SETS:
+        raise InputError(f"{dataset} has no map of headroom: take a data set of augcl data")
+    return dataset in GRAPH_SETS
+
+
+def _node_settings(dataset: str) -> dict[str, Setting]:
+    """Amazon-Photo with fewer epochs and sampled negatives: the whole schedule takes hours."""
+    large = dataset != "Cora"
+    usual = node_classification.setting(
+        epochs=200 if large else None, candidates=512 if large else None
+    )
+    preset = get_preset(preset_for(dataset))
+    epochs = usual.epochs or preset["epochs"]
+    tau, width = preset["tau"], preset["width"]
+
+    def other(epochs: int | None = usual.epochs, **options: object) -> Setting:
+        return Setting(epochs=epochs, options={**usual.options, **options})
+
+    return {
+        f"{epochs} epochs, 512 negatives" if large else "as published": usual,
+        "half the τ": other(tau=tau / 2),
+        "twice the τ": other(tau=2 * tau),
+        "half the width": other(width=width // 2),
+        "a quarter of the epochs": other(epochs // 4),
+        "twice the epochs": other(epochs * 2),
+        "views: milder": other(edge_drop=(0.1, 0.1), feature_drop=(0.1, 0.1)),
+        "views: stronger": other(edge_drop=(0.5, 0.5), feature_drop=(0.5, 0.5)),
+        "128 negatives": other(candidates=128),
+    }
+
+
+BASE = "base"
+WORTHWHILE = 0.01
+"""One point: headroom below that is not worth a method."""
+
+
+def headroom_cells(request: Request) -> list[Cell]:
+    """Base, oracle and the rows asked for, in every setting of every data set."""
+    return [
+        cell.with_seed(seed)
+        for dataset in request.datasets
+        for setting in settings_for(dataset).values()
+        for cell in _cells(request, dataset, setting).values()
+        for seed in range(request.seeds or 1)
+    ]
+
+
+def headroom_map(request: Request) -> Findings:
+    """One table and one figure over all data sets and settings."""
+    dots, lines = [], []
+    data: dict[str, dict[str, Any]] = {}
+    for dataset in request.datasets:
+        for name, setting in settings_for(dataset).items():
+            rows = _measured(request, dataset, setting)
+            if BASE not in rows or "oracle" not in rows:
+                continue
+            gains = {row: _gain(rows[row], rows[BASE]) for row in rows if row != BASE}
+            texts = (_text(gains.get(row)) for row in ("oracle", *request.rows))
+            lines.append((f"{dataset}, {name}", str(rows[BASE]), *texts))
+            points = {f"{row} − base": _ends(gain) for row, gain in gains.items() if gain}
+            if points:
+                dots.append(Dots(name, dataset, points))
+            data.setdefault(dataset, {})[name] = {BASE: rows[BASE].runs, **gains}
+    header = ("", BASE, *(f"{row} − base" for row in ("oracle", *request.rows)))
+    note = (
+        "Differences in points with their 95 % interval: of graphs by the corrected resampled "
+        "t-test over folds, of nodes by a paired t-test over trainings (of one training none)."
+    )
+    grids = [Grid("Headroom", header, tuple(lines), (note,))]
+    label, zero = "difference to the base in points", "base"
+    figures = {"headroom": dot_map(dots, xlabel=label, zero_label=zero)} if dots else {}
+    return Findings("headroom", grids, {"datasets": data}, figures, _sentences(data))
+
+
+def _cells(request: Request, dataset: str, setting: Setting) -> dict[str, Cell]:
+    """Of each row the first."""
+    table = table_for(dataset)
+    rows = {BASE: table.base, **{row: row for row in ("oracle", *request.rows)}}
+    return {row: table.cell(dataset, name, setting) for row, name in rows.items()}
+
+
+def _measured(request: Request, dataset: str, setting: Setting) -> dict[str, Measured]:
+    cells = _cells(request, dataset, setting)
+    found = {row: request.read(cell) for row, cell in cells.items()}
+    return {row: one for row, one in found.items() if one is not None}
+
+
+Gain = dict[str, float]
+"""`mean`, and if there is something to test against `low`, `high` and `p`."""
+
+
+def _gain(found: Measured, base: Measured) -> Gain | None:
+    tested, gap = found.minus(base), found.gap(base)
+    if tested is not None:
+        return asdict(tested)
+    return None if gap is None else {"mean": gap}
+
+
+def _ends(gain: Gain) -> tuple[float, float, float]:
+    """Mean and interval in points; a mean alone is its own interval."""
+    mean, low, high = (100 * gain.get(end, gain["mean"]) for end in ("mean", "low", "high"))
+    return mean, low, high
+
+
+def _text(gain: Gain | None) -> str:
+    if gain is None:
+        return ""
+    mean, low, high = _ends(gain)
+    return f"{mean:+.2f} [{low:+.2f}, {high:+.2f}]" if "low" in gain else f"{mean:+.2f}"
+
+
+def _sentences(data: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    return [text for dataset, settings in data.items() for text in _of_dataset(dataset, settings)]
+
+
+def _of_dataset(dataset: str, settings: Mapping[str, Any]) -> list[str]:
+    """Where the oracle surely gains a point, and how much of that the methods realise."""
+    oracle = {name: found["oracle"] for name, found in settings.items() if found["oracle"]}
+    if not oracle:
+        return []
+    if not any("low" in gain for gain in oracle.values()):
+        return [
+            f"{dataset}: one training of each says nothing about noise; the oracle's "
+            f"differences are {_means(oracle)}."
+        ]
+    sure = [name for name, gain in oracle.items() if gain.get("low", 0) > 0]
+    large = [name for name in sure if oracle[name]["mean"] >= WORTHWHILE]
+    sentences = []
+    for name in large:
+        tried = {row: gain for row, gain in settings[name].items() if row not in (BASE, "oracle")}
+        realised = _means({row: gain for row, gain in tried.items() if gain is not None})
+        more = f"; realised: {realised}" if realised else ""
+        room = 100 * oracle[name]["mean"]
+        sentences.append(f"{dataset}, {name}: headroom {room:+.2f} points{more}.")
+    none = f"in none of {len(settings)} settings does the oracle gain a point beyond noise"
+    return sentences or [f"{dataset}: {none}."]
+
+
+def _means(gains: Mapping[str, Gain]) -> str:
+    return ", ".join(f"{name} {100 * gain['mean']:+.2f}" for name, gain in gains.items())

@@ -1,0 +1,75 @@
+"""Is the uncertainty model alive? For every reward of the paper's grid, on one data set a file.
+
+    python -m augcl.paper.liveness MUTAG PROTEINS --data-dir DIR
+
+Plain GraphCL for 20 epochs, then one fit per reward on the same encoder; with labels, also the
+mean weight of true negatives against false ones, which is what the paper's first figure claims.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+import torch
+from joblib import Parallel, delayed
+
+from augcl.data import load_graphs
+from augcl.files import write_json
+from augcl.hardness import AffinityUncertainty
+from augcl.hardness.diagnostics import Monitor
+from augcl.methods.contrast import EmbeddedBatches
+from augcl.methods.graphcl import GraphCL
+from augcl.ops.cosine import cosine
+from augcl.paper.published import REWARDS
+from augcl.runs.run import Spec, one_thread
+from augcl.training.estimator import batch_statistics, fixed_batches
+
+FOLDER = "liveness"
+WARMUP_EPOCHS = 20
+
+
+def measure(dataset: str, *, data_dir: str | None = None, seed: int = 0) -> list[dict[str, Any]]:
+    """Vital signs after one fit for each reward."""
+    graphs = load_graphs(dataset, data_dir=data_dir)
+    spec = Spec(dataset, hardness="none", epochs=WARMUP_EPOCHS)
+    model = spec.estimator(graphs, seed, progress=False).fit(graphs)
+    assert isinstance(model, GraphCL)
+    found = []
+    for reward in REWARDS:
+        generator = torch.Generator().manual_seed(seed)
+        batches = fixed_batches(graphs, model.batch_size, generator)
+        hardness = AffinityUncertainty(reward=reward)
+        monitor = Monitor(hardness)
+        with batch_statistics(model.network_):
+            pairs = EmbeddedBatches(model._pair, batches, generator)
+            hardness.fit(pairs, generator=generator)
+            for batch, (anchors, candidates) in zip(batches, pairs, strict=True):
+                monitor.begin_batch(batch.y)
+                monitor.log_weights(anchors, candidates, cosine(anchors, candidates))
+        found.append({"reward": reward, **hardness.diagnose(), **monitor.read()})
+    return found
+
+
+def _store(dataset: str, out: Path, data_dir: str | None) -> None:
+    one_thread()
+    path = out / FOLDER / f"{dataset}.json"
+    if not path.exists():
+        write_json(path, {"dataset": dataset, "fits": measure(dataset, data_dir=data_dir)})
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("datasets", nargs="+")
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--data-dir")
+    parser.add_argument("--out", type=Path, default=Path("results"))
+    options = parser.parse_args()
+    Parallel(n_jobs=options.jobs)(
+        delayed(_store)(dataset, options.out, options.data_dir) for dataset in options.datasets
+    )
+
+
+if __name__ == "__main__":
+    main()

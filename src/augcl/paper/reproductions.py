@@ -1,0 +1,213 @@
+"""What `augcl reproduce` knows: each table and figure of the paper, and the map of headroom."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from augcl.paper import ablation, figure_one, headroom, improvement
+from augcl.paper import graph_rows as graph_classification
+from augcl.paper import node_rows as node_classification
+from augcl.paper.attacks import LAPTOP, VICTIMS, attack_cells, attack_table
+from augcl.paper.cells import Failure, Work, compute_missing
+from augcl.paper.comparison import comparison
+from augcl.paper.convergence import ROWS as CURVES
+from augcl.paper.convergence import convergence, convergence_cells
+from augcl.paper.grid import Findings
+from augcl.paper.headroom import headroom_cells, headroom_map
+from augcl.paper.improvement import improvement_cells, improvement_table
+from augcl.paper.readings import reading_rows, readings
+from augcl.paper.request import Request
+from augcl.paper.sensitivity import TABLES, sensitivity
+from augcl.paper.table import PROTOCOL, Table
+from augcl.paper.theorem import theorem, theorem_cells
+from augcl.paper.training_time import TIMED, TURNS, measure_times, time_table
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """What is computed and shown, by default on a laptop and in full.
+
+    `rows` are those compared, `known` all that may be asked for; `takes` are the options that mean
+    something here. `level` is what is embedded, "graph" or "node", or "any".
+    """
+
+    compute: Callable[[Request, int], list[Failure]]
+    findings: Callable[[Request], Findings]
+    rows: tuple[str, ...]
+    known: tuple[str, ...]
+    datasets: tuple[str, ...]
+    all_datasets: tuple[str, ...]
+    seeds: int
+    all_seeds: int
+    epochs: int | None = None
+    candidates: int | None = None
+    takes: tuple[str, ...] = ("datasets", "epochs")
+    level: str = "graph"
+
+
+def compared(request: Request, table: Table, name: str | None = None) -> Findings:
+    """The rows of a table beside the published numbers; `name` is that of the files."""
+    notes = (PROTOCOL,) if request.select else ()
+    return comparison(request.named(name or table.name), request.results(table), table, notes=notes)
+
+
+def _compute(cells: Sequence[Work], request: Request, jobs: int) -> list[Failure]:
+    return compute_missing(cells, request.out, data_dir=request.data_dir, jobs=jobs)
+
+
+def _of_table(
+    table: Table,
+    datasets: tuple[str, ...],
+    all_datasets: tuple[str, ...],
+    findings: Callable[[Request, Table], Findings] = compared,
+    rows: tuple[str, ...] = (),
+    seeds: int = 3,
+    epochs: int | None = None,
+    candidates: int | None = None,
+) -> Reproduction:
+    takes: tuple[str, ...] = ("datasets", "epochs", "recipe")
+    takes += ("select",) if findings is compared else ()
+    takes += ("candidates",) if table.level == "node" else ()
+    return Reproduction(
+        compute=lambda request, jobs: _compute(request.cells(table), request, jobs),
+        findings=lambda request: findings(request, table),
+        rows=rows or table.compared,
+        known=tuple(table.rows),
+        datasets=datasets,
+        all_datasets=all_datasets,
+        seeds=seeds,
+        all_seeds=5,
+        epochs=epochs,
+        candidates=candidates,
+        takes=takes,
+        level=table.level,
+    )
+
+
+def _readings(
+    table: Table, datasets: tuple[str, ...], all_datasets: tuple[str, ...]
+) -> Reproduction:
+    nodes = table.level == "node"
+    own = ("candidates",) if nodes else ()
+    whole = _of_table(table, datasets, all_datasets, readings, reading_rows(table))
+    return replace(
+        whole,
+        known=reading_rows(table),
+        takes=("datasets", "epochs", *own),
+        epochs=200 if nodes else None,
+        candidates=512 if nodes else None,
+        seeds=3,
+    )
+
+
+GRAPHS = graph_classification.TABLE
+SMALL = ("MUTAG", "PROTEINS", "IMDB-BINARY")
+
+REPRODUCTIONS = {
+    "graph-classification": _of_table(
+        GRAPHS,
+        SMALL,
+        graph_classification.DATASETS,
+        rows=graph_classification.PAPER,
+        seeds=5,
+    ),
+    "node-classification": _of_table(
+        node_classification.TABLE,
+        ("Amazon-Photo",),
+        node_classification.DATASETS,
+        rows=node_classification.PAPER,
+        seeds=2,
+        epochs=200,
+        candidates=512,
+    ),
+    "improvement": Reproduction(
+        compute=lambda request, jobs: _compute(improvement_cells(request), request, jobs),
+        findings=improvement_table,
+        rows=improvement.ROWS,
+        known=improvement.KNOWN,
+        datasets=(*SMALL, "Amazon-Photo"),
+        all_datasets=improvement.DATASETS,
+        seeds=3,
+        all_seeds=5,
+        candidates=512,
+        takes=("datasets", "epochs", "candidates"),
+        level="any",
+    ),
+    "readings": _readings(GRAPHS, SMALL, graph_classification.DATASETS),
+    "node-readings": _readings(
+        node_classification.TABLE, ("digits-knn",), ("digits-knn", "Cora", "Amazon-Photo")
+    ),
+    "ablation": _of_table(ablation.TABLE, SMALL[:2], graph_classification.DATASETS),
+    "alpha": _of_table(TABLES["alpha"], SMALL[1:], SMALL[1:], sensitivity),
+    "reward": _of_table(TABLES["reward"], SMALL[1:], SMALL[1:], sensitivity),
+    "time": Reproduction(
+        compute=lambda request, jobs: measure_times(request, GRAPHS),
+        findings=lambda request: time_table(request, GRAPHS),
+        rows=TIMED,
+        known=tuple(GRAPHS.rows),
+        datasets=SMALL[1:],
+        all_datasets=SMALL[1:],
+        seeds=TURNS,
+        all_seeds=TURNS,
+        takes=("datasets", "epochs", "recipe"),
+    ),
+    "convergence": Reproduction(
+        compute=lambda request, jobs: _compute(convergence_cells(request, GRAPHS), request, jobs),
+        findings=lambda request: convergence(request, GRAPHS),
+        rows=CURVES,
+        known=tuple(GRAPHS.rows),
+        datasets=SMALL[1:],
+        all_datasets=SMALL[1:],
+        seeds=1,
+        all_seeds=5,
+    ),
+    "figure-1": Reproduction(
+        compute=lambda request, jobs: _compute(figure_one.toy_cells(request), request, jobs),
+        findings=figure_one.figure_one,
+        rows=figure_one.ROWS,
+        known=figure_one.ROWS,
+        datasets=(),
+        all_datasets=(),
+        seeds=figure_one.DRAWS,
+        all_seeds=figure_one.DRAWS,
+        takes=(),
+        level="any",
+    ),
+    "theorem": Reproduction(
+        compute=lambda request, jobs: _compute(theorem_cells(request), request, jobs),
+        findings=theorem,
+        rows=figure_one.ROWS,
+        known=figure_one.ROWS,
+        datasets=(),
+        all_datasets=(),
+        seeds=1,
+        all_seeds=1,
+        takes=(),
+        level="any",
+    ),
+    "attacks": Reproduction(
+        compute=lambda request, jobs: _compute(attack_cells(request), request, jobs),
+        findings=attack_table,
+        rows=tuple(VICTIMS),
+        known=tuple(VICTIMS),
+        datasets=("components",),
+        all_datasets=("components",),
+        seeds=1,
+        all_seeds=1,
+        epochs=LAPTOP["epochs"],
+        takes=("epochs", "recipe"),
+    ),
+    "headroom": Reproduction(
+        compute=lambda request, jobs: _compute(headroom_cells(request), request, jobs),
+        findings=headroom_map,
+        rows=(),
+        known=("DCL", "HCL", "ProGCL", "AUGCL", "AUGCL-full", "ProGCL-mix"),
+        datasets=("MUTAG",),
+        all_datasets=headroom.GRAPHS + headroom.NODES,
+        seeds=5,
+        all_seeds=5,
+        takes=("datasets",),
+        level="any",
+    ),
+}

@@ -1,0 +1,78 @@
+"""AUGCL's accuracy over its reward o and over α: the paper's figures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from augcl.paper.comparison import comparison
+from augcl.paper.figures import Line, line_panels
+from augcl.paper.graph_rows import variants_of_augcl
+from augcl.paper.grid import Findings
+from augcl.paper.published import REWARDS
+from augcl.paper.request import Request
+from augcl.paper.table import Measured, Table
+
+ALPHAS = {
+    "1/(μ−δ)": {"alpha": -1.0},
+    "1/(μ−δ/2)": {"alpha": -0.5},
+    "1/μ": {"alpha": 0.0},
+    "1/(μ+δ/2)": {"alpha": 0.5},
+    "1/(μ+δ)": {"alpha": 1.0},
+}
+"""The paper's grid."""
+
+TABLES = {
+    "reward": variants_of_augcl("reward", {f"{o:.1f}": {"reward": o} for o in REWARDS}),
+    "alpha": variants_of_augcl("alpha", ALPHAS),
+}
+
+
+AXES = {"reward": "reward o", "alpha": "α"}
+
+
+def sensitivity(request: Request, table: Table) -> Findings:
+    """The table of all values, and one panel per data set."""
+    every = request.results(table)
+    # One value alone, as other tables have it, shows no sensitivity.
+    results = {d: rows for d, rows in every.items() if len(table.competing(rows)) > 1}
+    name = request.named(table.name)
+    findings = comparison(name, results, table)
+    figures, sentences = {}, list(findings.sentences)
+    if results:  # without the figure of the ranks: those of one method's own settings say nothing
+        panels = {}
+        for dataset, rows in results.items():
+            undefined = _undefined(request, table, dataset)
+            sentences += [f"{dataset}: {sentence}" for sentence in undefined.values()]
+            panels[dataset] = _lines(rows, table, undefined)
+        figures[name] = line_panels(panels, xlabel=AXES[table.name], ylabel="accuracy (%)")
+    return replace(findings, figures=figures, sentences=sentences)
+
+
+def _undefined(request: Request, table: Table, dataset: str) -> dict[str, str]:
+    """Values that mean nothing in some or all trainings, and a sentence for each."""
+    found = {}
+    for value in table.competing(request.rows):
+        records = request.records(request.cell(table, dataset, value)).values()
+        without = [record for record in records if "undefined" in record]
+        if without:
+            found[value] = (
+                f"α = {value} is not defined in {len(without)} of {len(records)} trainings, "
+                "because its denominator is not positive."
+            )
+    return found
+
+
+def _lines(rows: Mapping[str, Measured], table: Table, undefined: Mapping[str, str]) -> list[Line]:
+    """Curves over all values that have an accuracy; the legend names those that have none."""
+    values = table.competing(rows)
+    missing = [value for value in undefined if value not in rows]
+    label = f"AUGCL (not defined: {', '.join(missing)})" if missing else "AUGCL"
+    means = [100 * rows[value].mean for value in values]
+    errors = [100 * (rows[value].std or 0.0) for value in values]
+    lines = [Line(label, values, means, errors)]
+    for row in (table.base, table.ceiling, table.floor):
+        if row in rows:
+            level = [100 * rows[row].mean] * len(values)
+            lines.append(Line(row, values, level, dashed=True))
+    return lines

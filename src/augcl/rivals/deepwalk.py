@@ -1,0 +1,381 @@
+"""DeepWalk: nodes are alike if random walks visit them together; alone and beside features."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from augcl.checks import number, whole_number
+from augcl.data import GraphSet
+from augcl.data.node_graph import NodeGraph
+from augcl.ops.csr import Rows
+from augcl.ops.segments import segment_sum
+from augcl.ops.walks import random_walks
+from augcl.rivals.gensim_models import FittedOnly, frequencies, names, numbers, one_worker, seed_of
+from augcl.training.method import GraphReader, NodeReader
+from augcl.training.progress import Report, progress_bar
+from augcl.views.nodes import NodeViews
+
+BLOCK = 1 << 20
+"""Steps that are in memory at a time."""
+
+
+@dataclass(frozen=True)
+class SkipGram:
+    """Settings of walks and of skip-gram; see `augcl.Node2Vec`."""
+
+    dimensions: int
+    walks: int
+    length: int
+    window: int
+    negatives: int
+    p: float
+    q: float
+    passes: int
+
+    def fit(
+        self,
+        edge_index: Tensor,
+        num_nodes: int,
+        generator: torch.Generator,
+        *,
+        title: str,
+        progress: bool,
+    ) -> Tensor:
+        """(V, d) vectors of the nodes."""
+        from gensim.models import Word2Vec
+
+        neighbours = Rows.from_pairs(edge_index[0], edge_index[1], num_nodes, ordered=True)
+        steps = (1 + self.passes) * self.walks * num_nodes
+        with progress_bar(title, steps, show=progress) as report:
+            sentences = _Sentences(self, neighbours, seed_of(generator), report)
+            counts = frequencies(sentences.counts())
+            model = Word2Vec(
+                vector_size=self.dimensions,
+                window=self.window,
+                sg=1,
+                hs=int(self.negatives == 0),
+                negative=self.negatives,
+                **one_worker(generator),
+            )
+            model.build_vocab_from_freq(counts, corpus_count=self.walks * num_nodes)
+            model.train(
+                sentences,
+                total_examples=model.corpus_count,
+                total_words=self.length * model.corpus_count,
+                epochs=self.passes,
+            )
+        vectors = torch.empty(num_nodes, self.dimensions)
+        vectors[numbers(model)] = torch.from_numpy(model.wv.vectors)
+        return vectors
+
+
+class _Sentences:
+    """The same walks at every pass, in a new order: drawn again, block by block, to save memory.
+
+    A round is one walk from every node. Its walks come from its own seed; a pass takes the rounds,
+    and the walks of a block, in an order of its own.
+    """
+
+    def __init__(self, settings: SkipGram, neighbours: Rows, seed: int, report: Report) -> None:
+        self.settings, self.neighbours, self.report = settings, neighbours, report
+        self.generator = torch.Generator().manual_seed(seed)
+        self.seeds = [seed_of(self.generator) for _ in range(settings.walks)]
+        self.num_nodes = len(neighbours.ptr) - 1
+        self.names = names(self.num_nodes)
+        self.done = 0
+
+    def blocks(self) -> Iterator[Tensor]:
+        own = self.settings
+        for index in torch.randperm(own.walks, generator=self.generator).tolist():
+            generator = torch.Generator().manual_seed(self.seeds[index])
+            order = torch.randperm(self.num_nodes, generator=generator)
+            for starts in order.split(max(1, BLOCK // own.length)):
+                walks = random_walks(
+                    self.neighbours, starts, own.length, generator, p=own.p, q=own.q
+                )
+                yield walks[torch.randperm(len(walks), generator=self.generator)]
+                self.done += len(starts)
+                self.report(self.done)
+
+    def counts(self) -> Tensor:
+        """How often each node occurs."""
+        total = torch.zeros(self.num_nodes, dtype=torch.long)
+        for block in self.blocks():
+            total += torch.bincount(block.flatten(), minlength=self.num_nodes)
+        return total
+
+    def __iter__(self) -> Iterator[list[str]]:
+        for block in self.blocks():
+            yield from self.names[block.numpy()].tolist()
+
+
+class WalkMethod(FittedOnly):
+    """What skip-gram on walks needs, whether nodes or graphs are embedded."""
+
+    revision = 2
+    dimensions: int
+    walks: int
+    length: int
+    window: int
+    negatives: int
+    passes: int
+    p: float = 1.0
+    q: float = 1.0
+
+    def _start(self) -> None:
+        for name in ("dimensions", "walks", "window", "passes"):
+            whole_number(name, getattr(self, name), least=1)
+        whole_number("length", self.length, least=2)
+        whole_number("negatives", self.negatives, least=0)
+        for name in ("p", "q"):
+            number(name, getattr(self, name), above=0)
+
+    def _learn(self, data: Any, generator: torch.Generator) -> None:
+        self._keep(data, self._node_vectors(data, generator))
+
+    def _node_vectors(self, data: Any, generator: torch.Generator) -> Tensor:
+        return SkipGram(
+            dimensions=int(self.dimensions),
+            walks=int(self.walks),
+            length=int(self.length),
+            window=int(self.window),
+            negatives=int(self.negatives),
+            p=float(self.p),
+            q=float(self.q),
+            passes=int(self.passes),
+        ).fit(
+            data.edge_index.cpu(),
+            data.num_nodes,
+            generator,
+            title=f"{type(self).__name__} on {data.name}",
+            progress=self.progress,
+        )
+
+
+class BiasedWalkMethod(WalkMethod):
+    """Node2vec's parameters: a small `p` lets walks turn back, a small `q` lets them go far."""
+
+    def __init__(
+        self,
+        *,
+        dimensions: int = 128,
+        walks: int = 10,
+        length: int = 80,
+        window: int = 10,
+        negatives: int = 5,
+        p: float = 1.0,
+        q: float = 1.0,
+        passes: int = 1,
+        random_state: int | None = 0,
+        progress: bool = True,
+    ) -> None:
+        self.dimensions = dimensions
+        self.walks = walks
+        self.length = length
+        self.window = window
+        self.negatives = negatives
+        self.p = p
+        self.q = q
+        self.passes = passes
+        self.random_state = random_state
+        self.progress = progress
+
+
+class DeepWalk(NodeReader, WalkMethod):
+    """Embeds nodes so that those which random walks visit together lie together.
+
+    It is `Node2Vec` with p = q = 1 but for one thing: as published, the next nodes are predicted
+    by a hierarchical softmax. With ``negatives=5`` both are the same.
+
+    Parameters
+    ----------
+    dimensions, walks, length, window, passes, random_state, progress :
+        As in `Node2Vec`.
+    negatives : int
+        0: hierarchical softmax; else so many random nodes to tell each pair from.
+
+    Attributes
+    ----------
+    vectors_ : (N, dimensions) float32
+        Of the nodes of the fit.
+
+    References
+    ----------
+    Perozzi, Al-Rfou and Skiena, DeepWalk: Online Learning of Social Representations, 2014.
+
+    Examples
+    --------
+    >>> import augcl
+    >>> graph = augcl.load("digits-knn")
+    >>> augcl.DeepWalk(dimensions=8, walks=1, length=10).fit_transform(graph).shape
+    (1797, 8)
+    """
+
+    year = 2014
+
+    def __init__(
+        self,
+        *,
+        dimensions: int = 128,
+        walks: int = 10,
+        length: int = 80,
+        window: int = 10,
+        negatives: int = 0,
+        passes: int = 1,
+        random_state: int | None = 0,
+        progress: bool = True,
+    ) -> None:
+        self.dimensions = dimensions
+        self.walks = walks
+        self.length = length
+        self.window = window
+        self.negatives = negatives
+        self.passes = passes
+        self.random_state = random_state
+        self.progress = progress
+
+
+class DeepWalkFeatures(DeepWalk):
+    """Embeds a node as its DeepWalk vector followed by its features.
+
+    Both parts are multiplied by a number such that the mean square of a row's length is 1: neither
+    outweighs the other, and within a part nothing changes.
+
+    Parameters
+    ----------
+    dimensions, walks, length, window, negatives, passes, random_state, progress :
+        As in `DeepWalk`.
+    normalize_features : bool
+        Divide every row of the features by its sum (where above 1) before.
+
+    Attributes
+    ----------
+    vectors_ : (N, dimensions) float32
+        The part from walks, before it is scaled.
+
+    Examples
+    --------
+    >>> import augcl
+    >>> graph = augcl.load("digits-knn")
+    >>> augcl.DeepWalkFeatures(dimensions=8, walks=1, length=10).fit_transform(graph).shape
+    (1797, 72)
+    """
+
+    def __init__(
+        self,
+        *,
+        dimensions: int = 128,
+        walks: int = 10,
+        length: int = 80,
+        window: int = 10,
+        negatives: int = 0,
+        passes: int = 1,
+        normalize_features: bool = True,
+        random_state: int | None = 0,
+        progress: bool = True,
+    ) -> None:
+        super().__init__(
+            dimensions=dimensions,
+            walks=walks,
+            length=length,
+            window=window,
+            negatives=negatives,
+            passes=passes,
+            random_state=random_state,
+            progress=progress,
+        )
+        self.normalize_features = normalize_features
+
+    def _embedded(self, data: NodeGraph) -> Tensor:
+        return torch.cat(
+            [_of_unit_length(self.vectors_), _of_unit_length(NodeViews(data).clean.x())], 1
+        )
+
+
+def _of_unit_length(x: Tensor) -> Tensor:
+    """Scaled as a whole, so that rows have length 1 in the quadratic mean; 0 stays 0."""
+    square = x.double().square().sum(1).mean()
+    return x / square.sqrt().clamp(min=1e-12).float()
+
+
+class Node2Vec(NodeReader, BiasedWalkMethod):
+    """Embeds nodes so that those which biased random walks visit together lie together.
+
+    The features of the nodes are not looked at. Only the nodes of the fit have an embedding. A
+    walk that begins at a node without neighbours stays there.
+
+    Parameters
+    ----------
+    dimensions : int
+        Of the embedding.
+    walks, length : int
+        Walks that begin at each node, and nodes in a walk.
+    window : int
+        Nodes at most so far apart in a walk count as together (as usual in skip-gram the reach is
+        drawn from 1 to this at every node).
+    negatives : int
+        Random nodes to tell each pair from; 0: hierarchical softmax instead.
+    p, q : float
+        A small `p` lets walks turn back, a small `q` lets them go far.
+    passes : int
+        How often the walks are gone through, the same ones in a new order every time.
+    random_state : int or None
+    progress : bool
+
+    Attributes
+    ----------
+    vectors_ : (N, dimensions) float32
+        Of the nodes of the fit.
+
+    References
+    ----------
+    Grover and Leskovec, node2vec: Scalable Feature Learning for Networks, 2016.
+
+    Examples
+    --------
+    >>> import augcl
+    >>> graph = augcl.load("digits-knn")
+    >>> augcl.Node2Vec(dimensions=8, walks=1, length=10).fit_transform(graph).shape
+    (1797, 8)
+    """
+
+    year = 2016
+
+
+class Node2VecGraphs(GraphReader, BiasedWalkMethod):
+    """Embeds a graph as the mean of the `Node2Vec` embeddings of its nodes.
+
+    All graphs are walked and learned together, but no walk leads from one to another and no two
+    graphs share a node: what their means have in common is little more than their sizes. That is
+    how the baseline is defined. Only the graphs of the fit have an embedding.
+
+    Parameters
+    ----------
+    dimensions, walks, length, window, negatives, p, q, passes, random_state, progress :
+        As in `Node2Vec`.
+
+    Attributes
+    ----------
+    vectors_ : (G, dimensions) float32
+        Of the graphs of the fit.
+
+    Examples
+    --------
+    >>> import augcl
+    >>> graphs = augcl.load("MUTAG")
+    >>> augcl.Node2VecGraphs(dimensions=8, walks=1, length=10).fit_transform(graphs).shape
+    (188, 8)
+    """
+
+    year = 2016
+
+    def _learn(self, data: GraphSet, generator: torch.Generator) -> None:
+        data = data.to("cpu")
+        nodes = self._node_vectors(data, generator)
+        sizes = data.node_ptr.diff().unsqueeze(1)
+        self._keep(data, segment_sum(nodes, data.node_ptr) / sizes)

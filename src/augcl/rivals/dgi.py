@@ -1,0 +1,120 @@
+"""DGI: nodes at their place in the graph against nodes with the features of others."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from augcl.checks import whole_number
+from augcl.ops.gcn import propagate
+from augcl.rivals.convolution import (
+    BilinearDiscriminator,
+    Convolution,
+    discrimination,
+    mean_summary,
+    shuffled,
+)
+from augcl.training.estimator import NodeBatch, NodeEstimator
+from augcl.views.nodes import NodeView
+
+
+class DGI(NodeEstimator):
+    """Tell the nodes of the graph from those of a corrupted one, by a summary of the graph.
+
+    Deep Graph Infomax. In every epoch the features are given to the nodes in random order; a
+    bilinear discriminator learns to tell both kinds of embeddings apart, knowing the mean of the
+    true ones.
+
+    Parameters
+    ----------
+    epochs : int
+        At most so many; published are 10,000, of which `patience` leaves a few hundred. 0 gives the
+        untrained encoder.
+    patience : int, optional
+        Epochs without a lower loss after which training ends; the weights with the lowest loss are
+        kept. None: all epochs, last weights.
+    width : int
+        Of an embedding.
+    lr : float
+    weight_decay : float
+    normalize_features : bool
+        Divide every row of the features by its sum (where above 1), as published.
+    random_state : int or None
+        Seed of every draw.
+    device : str
+        "cpu", "cuda", "cuda:1", "auto".
+    progress : bool
+        Show a progress bar when the error stream is a terminal.
+
+    Attributes
+    ----------
+    network_ : Module
+    history_ : list of dict
+        One entry per epoch: loss and seconds.
+
+    Examples
+    --------
+    >>> import augcl
+    >>> graph = augcl.load("digits-knn")
+    >>> augcl.DGI(epochs=2, width=16, random_state=0).fit_transform(graph).shape
+    (1797, 16)
+    """
+
+    year = 2019
+
+    def __init__(
+        self,
+        *,
+        epochs: int = 500,
+        patience: int | None = 20,
+        width: int = 512,
+        lr: float = 0.001,
+        weight_decay: float = 0.0,
+        normalize_features: bool = True,
+        random_state: int | None = 0,
+        device: str = "cpu",
+        progress: bool = True,
+    ) -> None:
+        self.epochs = epochs
+        self.patience = patience
+        self.width = width
+        self.lr = lr
+        self.weight_decay = weight_decay
+        self.normalize_features = normalize_features
+        self.random_state = random_state
+        self.device = device
+        self.progress = progress
+
+    def _start(self) -> None:
+        super()._start()
+        whole_number("width", self.width, least=1)
+
+    def _build(self, features: int, generator: torch.Generator) -> nn.Module:
+        return DGINetwork(features, self.width, generator)
+
+    def _loss(self, batch: NodeBatch, generator: torch.Generator) -> Tensor:
+        return discrimination(*self.network_(batch.views.clean, generator))
+
+
+class DGINetwork(nn.Module):
+    """One convolution, and a discriminator of its outputs."""
+
+    def __init__(self, features: int, width: int, generator: torch.Generator) -> None:
+        super().__init__()
+        self.encoder = Convolution(features, width, generator)
+        self.discriminator = BilinearDiscriminator(width, width, generator)
+
+    def forward(self, view: NodeView, generator: torch.Generator) -> tuple[Tensor, Tensor]:
+        """(N,) scores of the true nodes and (N,) of the corrupted ones."""
+        mapped = self.encoder.mapped(view)
+        true, false = (
+            self.encoder.finish(propagate(rows, view.edges))
+            for rows in (mapped, shuffled(mapped, generator))
+        )
+        summary = mean_summary(true)
+        return self.discriminator(true, summary), self.discriminator(false, summary)
+
+    def embed(self, view: NodeView) -> Tensor:
+        """(N, width) embeddings."""
+        embeddings: Tensor = self.encoder(view, view.edges)
+        return embeddings

@@ -1,0 +1,176 @@
+"""GMI: an embedding must tell the features of its node and of the neighbours, and the edges."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+
+import torch
+from torch import Tensor, nn
+
+from augcl.checks import number, whole_number
+from augcl.data.node_graph import NodeGraph
+from augcl.errors import InputError
+from augcl.ops.gcn import propagate
+from augcl.rivals.convolution import BilinearDiscriminator, Convolution, discrimination, other_nodes
+from augcl.rivals.gae import edge_reconstruction
+from augcl.training.estimator import NodeBatch, NodeEstimator
+from augcl.training.threads import threads_for
+from augcl.views.nodes import NodeView
+
+
+class GMI(NodeEstimator):
+    """Keep in an embedding the features of the node and of its neighbours, and its edges.
+
+    Graphical Mutual Information, with the mean over the neighbours. Two discriminators compare the
+    embedding with the node's own features, and with the mean of its neighbours' features; false
+    pairs come from `negatives` other nodes, drawn anew in every epoch. As published, their scores
+    go through a sigmoid and then into the Jensen–Shannon loss. The third part predicts the edges
+    from inner products: exact over all N² pairs, in tiles, so that memory grows with N alone.
+
+    Parameters
+    ----------
+    epochs : int
+        At most so many; 0 gives the untrained encoder.
+    patience : int, optional
+        Epochs without a lower loss after which training ends; the weights with the lowest loss are
+        kept. None: all epochs, last weights.
+    layers : {1, 2}
+        Published: 1 for CiteSeer and PubMed, else 2.
+    width : int
+        Of an embedding.
+    own, neighbours, edges : float
+        How much the three parts of the loss count (α, β, γ).
+    negatives : int
+        False pairs per node.
+    lr, weight_decay : float
+    normalize_features : bool
+        Divide every row of the features by its sum (where above 1), as published.
+    random_state, device, progress :
+        See `DGI`.
+
+    Attributes
+    ----------
+    network_ : Module
+    history_ : list of dict
+        One entry per epoch: loss and seconds.
+
+    Examples
+    --------
+    >>> import augcl
+    >>> graph = augcl.load("digits-knn")
+    >>> augcl.GMI(epochs=2, width=16, random_state=0).fit_transform(graph).shape
+    (1797, 16)
+    """
+
+    year = 2020
+    cost = "hours"
+
+    def __init__(
+        self,
+        *,
+        epochs: int = 550,
+        patience: int | None = 20,
+        layers: int = 2,
+        width: int = 512,
+        own: float = 0.8,
+        neighbours: float = 1.0,
+        edges: float = 1.0,
+        negatives: int = 5,
+        lr: float = 0.001,
+        weight_decay: float = 0.0,
+        normalize_features: bool = True,
+        random_state: int | None = 0,
+        device: str = "cpu",
+        progress: bool = True,
+    ) -> None:
+        self.epochs = epochs
+        self.patience = patience
+        self.layers = layers
+        self.width = width
+        self.own = own
+        self.neighbours = neighbours
+        self.edges = edges
+        self.negatives = negatives
+        self.lr = lr
+        self.weight_decay = weight_decay
+        self.normalize_features = normalize_features
+        self.random_state = random_state
+        self.device = device
+        self.progress = progress
+
+    def _start(self) -> None:
+        super()._start()
+        for name in ("width", "negatives"):
+            whole_number(name, getattr(self, name), least=1)
+        if self.layers not in (1, 2):
+            raise InputError(f"layers is {self.layers!r}: GMI has 1 or 2")
+        for name in ("own", "neighbours", "edges"):
+            number(name, getattr(self, name), least=0)
+
+    def _build(self, features: int, generator: torch.Generator) -> nn.Module:
+        return GMINetwork(features, self.width, self.layers, generator)
+
+    def _threads(self, data: NodeGraph, batches: list[NodeBatch]) -> AbstractContextManager[None]:
+        return threads_for(data.num_nodes**2 / 100)  # all pairs of wide embeddings
+
+    def _loss(self, batch: NodeBatch, generator: torch.Generator) -> Tensor:
+        view = batch.views.clean
+        others = other_nodes(len(batch), self.negatives, generator).to(view.edge_index.device)
+        h, own, neighbours = self.network_(view, others)
+        loss = 2 * self.own * discrimination(*own) + 2 * self.neighbours * discrimination(
+            *neighbours
+        )
+        if not self.edges:
+            return loss
+        pairs, linked = len(batch) ** 2, (view.edge_index.shape[1] + len(batch)) / 2
+        return loss + self.edges * edge_reconstruction(
+            h,
+            view.edges,
+            positive_weight=(pairs - linked) / linked,
+            scale=pairs / (pairs - linked),
+        )
+
+
+Scores = tuple[Tensor, Tensor]
+
+
+class GMINetwork(nn.Module):
+    """One or two convolutions, and the discriminators of embeddings and features."""
+
+    def __init__(self, features: int, width: int, layers: int, generator: torch.Generator) -> None:
+        super().__init__()
+        self.first = Convolution(features, width, generator)
+        self.second = Convolution(width, width, generator) if layers == 2 else None
+        self.of_own = BilinearDiscriminator(features, width, generator)
+        self.of_neighbours = BilinearDiscriminator(width, width, generator)
+        self.neighbour_activation = nn.PReLU()
+
+    def forward(self, view: NodeView, others: Tensor) -> tuple[Tensor, Scores, Scores]:
+        """Embeddings (N, width), and the scores of true (N,) and false (N, K) pairs, from 0 to 1.
+
+        Twice: for the features of the node, and for those of its neighbours.
+        """
+        mapped = self.first.mapped(view)
+        h = self._deepened(mapped, view)
+        degree = view.edges.incoming.ptr.diff().clamp_min(1)[:, None]
+        around = self.neighbour_activation(view.edges.sum_neighbours(mapped) / degree)
+        features = view.times(self.of_own.weight)
+        return (
+            h,
+            _scores(self.of_own, features, h, others),
+            _scores(self.of_neighbours, around @ self.of_neighbours.weight, h, others),
+        )
+
+    def _deepened(self, mapped: Tensor, view: NodeView) -> Tensor:
+        h = self.first.finish(propagate(mapped, view.edges))
+        return h if self.second is None else self.second(h, view.edges)
+
+    def embed(self, view: NodeView) -> Tensor:
+        """(N, width) embeddings."""
+        return self._deepened(self.first.mapped(view), view)
+
+
+def _scores(judge: BilinearDiscriminator, mapped: Tensor, h: Tensor, others: Tensor) -> Scores:
+    """Of each node's embedding with what is its own, and with what belongs to others."""
+    false = [judge.of_mapped(mapped[drawn], h) for drawn in others.t()]
+    return judge.of_mapped(mapped, h).sigmoid(), torch.stack(false, 1).sigmoid()

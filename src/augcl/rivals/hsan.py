@@ -1,0 +1,456 @@
+"""HSAN: pairs of nodes whose similarity contradicts their clusters count more."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.autograd.function import once_differentiable
+from torch.nn.functional import softmax
+
+from augcl.checks import number, whole_number
+from augcl.data.node_graph import NodeGraph
+from augcl.encoders.heads import glorot_linear
+from augcl.errors import one_of
+from augcl.methods import presets
+from augcl.methods.recipes import get_recipe
+from augcl.ops.adam import Adam
+from augcl.ops.cosine import unit_rows
+from augcl.ops.csr import Adjacency
+from augcl.ops.gcn import propagate
+from augcl.training.estimator import NodeBatch, NodeEstimator
+from augcl.training.loop import Metrics
+from augcl.training.threads import threads_for
+from augcl.views.nodes import NodeView, NodeViews
+
+
+class SmoothedFeatures:
+    """Mixes features, or if fitted their principal components, with those of the neighbours.
+
+    Attributes
+    ----------
+    axes : dict
+        The mean (F,) of the features and their first principal axes (F, count) by name; empty if
+        the features are taken as they are.
+    """
+
+    def __init__(self, steps: int) -> None:
+        self.steps = steps
+        self.axes: dict[str, Tensor] = {}
+
+    @torch.no_grad()
+    def fit(self, view: NodeView, count: int) -> None:
+        """Find so many principal axes."""
+        from sklearn.decomposition import PCA  # slow to import
+
+        with np.errstate(invalid="ignore"):  # the share of constant features in no variance
+            found = PCA(count, svd_solver="covariance_eigh").fit(view.x().cpu().numpy())
+        mean, axes = torch.from_numpy(found.mean_), torch.from_numpy(found.components_)
+        self.axes = {"mean": mean.float(), "axes": axes.float().t().contiguous()}
+
+    def __call__(self, view: NodeView) -> Tensor:
+        """(N, F) smoothed features, or (N, count)."""
+        if self.axes:
+            axes = self.axes["axes"].to(view.edge_index.device)
+            x = view.times(axes) - self.axes["mean"].to(axes.device) @ axes
+        else:
+            x = view.x()
+        for _ in range(self.steps):
+            x = propagate(x, view.edges)
+        return x
+
+
+SHARE = 0.99999
+"""Of the features in the similarity, before training."""
+
+
+class AttributeStructureNetwork(nn.Module):
+    """Unit rows z = [Z; Z'] from features and e = [E; E'] from adjacency rows; nothing is shared.
+
+    Parameters
+    ----------
+    inputs, nodes : int
+        Widths of the features and of an adjacency row.
+    width : int
+        Of an embedding.
+    activation : {"identity", "sigmoid"}
+        After the maps of the features.
+    generator : torch.Generator
+        Draws the weights.
+    """
+
+    def __init__(
+        self, inputs: int, nodes: int, width: int, activation: str, generator: torch.Generator
+    ) -> None:
+        super().__init__()
+        self.attributes = nn.ModuleList(glorot_linear(inputs, width, generator) for _ in range(2))
+        self.structure = nn.ModuleList(glorot_linear(nodes, width, generator) for _ in range(2))
+        self.activation = nn.Sigmoid() if activation == "sigmoid" else nn.Identity()
+        self.share = nn.Parameter(torch.tensor(SHARE))
+
+    def forward(self, x: Tensor, edges: Adjacency) -> tuple[Tensor, Tensor]:
+        """(2N, width) z and (2N, width) e. The adjacency is a sparse factor."""
+        e = [_of_rows(part, edges) for part in self.structure]
+        return torch.cat(self._attributes(x)), torch.cat(e)
+
+    def embed(self, x: Tensor) -> Tensor:
+        """(N, width): the mean of both maps of the features."""
+        first, second = self._attributes(x)
+        return (first + second) / 2
+
+    def _attributes(self, x: Tensor) -> list[Tensor]:
+        return [unit_rows(self.activation(part(x))) for part in self.attributes]
+
+
+def _of_rows(linear: Any, edges: Adjacency) -> Tensor:
+    return unit_rows(edges.times(linear.weight.t()) + linear.bias)
+
+
+STARTS = 20
+"""Random starts of k-means."""
+
+
+def clustered(z: Tensor, count: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:
+    """(N,) clusters by k-means and (N,) doubts: low where one centre is far nearer than others."""
+    from sklearn.cluster import KMeans  # slow to import
+    from sklearn.exceptions import ConvergenceWarning
+
+    seed = int(torch.randint(2**31 - 1, (1,), generator=generator))
+    count = min(count, len(z))
+    means = KMeans(count, init="random", n_init=STARTS, random_state=seed)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # fewer points than clusters are fine
+        labels = means.fit_predict(z.cpu().numpy())
+    distance = torch.from_numpy(means.transform(z.cpu().numpy())).to(z.device)
+    doubt = softmax(distance.square(), dim=1).amin(1)
+    return torch.from_numpy(labels).to(z.device), doubt
+
+
+def sure_nodes(doubt: Tensor, share: float) -> Tensor:
+    """(N,) bool: that share of the nodes whose doubt (N,) is lowest.
+
+    >>> sure_nodes(torch.tensor([0.1, 0.5, 0.0]), 2 / 3)
+    tensor([ True, False,  True])
+    """
+    sure = torch.zeros(len(doubt), dtype=torch.bool, device=doubt.device)
+    sure[doubt.argsort()[: round(share * len(doubt))]] = True
+    return sure
+
+
+BLOCK = 256
+"""Rows at a time."""
+
+LEVELS = 255
+"""Weights from 0 to 1 are kept in so many steps, a byte each."""
+
+
+def hard_pair_contrast(
+    z: Tensor, e: Tensor, a: Tensor, weights: Tensor | None, *, block: int = BLOCK
+) -> Tensor:
+    """The loss above; `weights` (2N, 2N) uint8 stands for M · 255, None for all 1.
+
+    >>> same = torch.ones(4, 1)  # S is 1 everywhere: log 3
+    >>> hard_pair_contrast(same, same, torch.tensor(0.5), None)
+    tensor(1.0986)
+    """
+    loss: Tensor = _Contrast.apply(z, e, a, weights, block)  # type: ignore[no-untyped-call]
+    return loss
+
+
+class _Contrast(torch.autograd.Function):
+    @staticmethod
+    def forward(
+        ctx: Any, z: Tensor, e: Tensor, a: Tensor, weights: Tensor | None, block: int
+    ) -> Tensor:
+        d_z, d_e, d_a = torch.zeros_like(z), torch.zeros_like(e), torch.zeros_like(a)
+        total = z.new_zeros((), dtype=torch.float64)
+        share = a.item()
+        rest = 1 - share
+        for start in range(0, len(z), block):
+            rows = slice(start, start + block)
+            of_z, of_e = z[rows] @ z.t(), e[rows] @ e.t()
+            here = torch.arange(len(of_z), device=z.device)
+            partner = (here + start + len(z) // 2) % len(z)
+            m = None if weights is None else weights[rows].to(z.dtype) / LEVELS
+            logits = share * of_z + rest * of_e
+            logits = logits if m is None else logits.mul_(m)
+            positive = logits[here, partner]
+            logits[here, here + start] = -torch.inf
+            most = logits.amax(1)  # nothing overflows, and one entry of a row is always 1
+            p = logits.sub_(most[:, None]).exp_()
+            mass = p.sum(1)
+            total += (mass.log() + most - positive).sum(dtype=torch.float64)
+            slope = p.div_(mass[:, None] * len(z))
+            slope[here, partner] -= 1 / len(z)
+            slope = slope if m is None else slope.mul_(m)
+            for entries, gradient, factor in ((z, d_z, share), (e, d_e, rest)):
+                gradient[rows].addmm_(slope, entries, alpha=factor)
+                gradient.addmm_(slope.t(), entries[rows], alpha=factor)
+            d_a += (slope * of_z.sub_(of_e)).sum()
+        ctx.save_for_backward(d_z, d_e, d_a)
+        return (total / len(z)).to(z.dtype)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, Tensor, Tensor, None, None]:
+        d_z, d_e, d_a = ctx.saved_tensors
+        return d_z * grad, d_e * grad, d_a * grad, None, None
+
+
+@torch.no_grad()
+def reweigh(
+    weights: Tensor,
+    z: Tensor,
+    e: Tensor,
+    a: Tensor,
+    *,
+    labels: Tensor,
+    sure: Tensor,
+    beta: float,
+    block: int = BLOCK,
+) -> None:
+    """Write | 1[same label] − S̄ |^β between nodes whose label is sure; S̄ is S scaled to 0 … 1.
+
+    Parameters
+    ----------
+    weights : (2N, 2N) uint8
+        Changed in place, rounded to one of 256 values; other pairs keep theirs.
+    z, e : (2N, ·)
+    a : Tensor
+    labels : (N,)
+    sure : (N,) bool
+    beta : float
+    """
+    labels, sure = labels.repeat(2), sure.repeat(2)
+    extremes = [s.aminmax() for _, s in _blocks(z, e, a.item(), block)]
+    low = min(float(low) for low, _ in extremes)
+    spread = max(max(float(high) for _, high in extremes) - low, torch.finfo(z.dtype).tiny)
+    for rows, s in _blocks(z, e, a.item(), block):
+        same = (labels[rows, None] == labels).to(s.dtype)
+        new = same.sub_(s.sub_(low).div_(spread)).abs_().pow_(beta)
+        written = new.mul_(LEVELS).round_().clamp_(0, LEVELS).to(torch.uint8)
+        both = sure[rows, None] & sure
+        weights[rows] = torch.where(both, written, weights[rows])
+
+
+def _blocks(z: Tensor, e: Tensor, a: float, block: int) -> Iterator[tuple[slice, Tensor]]:
+    for start in range(0, len(z), block):
+        rows = slice(start, start + block)
+        yield rows, (z[rows] @ z.t()).mul_(a).add_(e[rows] @ e.t(), alpha=1 - a)
+
+
+class SummingAdam(torch.optim.Adam):
+    """Adam whose gradients are never set to zero: each step uses the sum of all so far."""
+
+    def step(self, closure: Any = None) -> Any:
+        """One step; the sums are kept with the running averages, in checkpoints, too."""
+        parameters = [p for group in self.param_groups for p in group["params"]]
+        for p in parameters:
+            if "sum" in self.state[p]:
+                p.grad += self.state[p]["sum"]
+        result = super().step(closure)
+        for p in parameters:
+            self.state[p]["sum"] = p.grad.clone()
+        return result
+
+
+EVERY = 10
+"""Epochs from one clustering to the next."""
+
+
+class HSAN(NodeEstimator):
+    """Contrast two linear maps of smoothed features; pairs that contradict the clusters count more.
+
+    Hard Sample Aware Network, made for clustering. The similarity S of two entries is that of their
+    features and, to a learned share, of their adjacency rows. Every 10 epochs k-means clusters the
+    nodes; between the nodes that it is sure of, a pair in one cluster counts the more the less
+    similar it is, any other pair the more the more similar it is. The embedding uses features only,
+    so that a graph with other nodes can be embedded, too.
+
+    What was done to spare memory: S, 2N × 2N numbers, exists a block of rows at a time and its
+    gradient is computed along with it; the weights, as many, are kept in a byte each, that is in
+    steps of 1/255.
+
+    Parameters
+    ----------
+    preset : str
+        Published settings of a data set ("Cora", "CiteSeer", "Amazon-Photo", …; see
+        hsan_presets.toml) for everything below that is None.
+    recipe : {"default", "authors", "paper"}
+        "authors" never sets gradients to zero, as the released code: each step uses the sum of all
+        gradients so far.
+    epochs : int
+        0 gives the untrained encoders on the smoothed features.
+    filter_steps : int, optional
+        How often features are mixed with those of the neighbours, before training.
+    components : int, optional
+        Principal components of the features that are used; 0, or more than there are features:
+        the features as they are.
+    width : int, optional
+        Of an embedding.
+    activation : {"identity", "sigmoid"}, optional
+    clusters : int, optional
+        Of k-means; published is the number of classes. Labels are never looked at.
+    confident : float, optional
+        Share of the nodes whose cluster is trusted (τ).
+    beta : float, optional
+        How much more the hard pairs count (β).
+    lr : float, optional
+    normalize_features : bool
+        Divide every row of the features by its sum (where above 1); as published not.
+    random_state, device, progress :
+        See `DGI`.
+
+    Attributes
+    ----------
+    network_ : Module
+    weights_ : (2N, 2N) uint8 or None
+        255 times the weights of all pairs of the graph it was fitted on.
+    history_ : list of dict
+        One entry per epoch: loss and seconds.
+
+    Examples
+    --------
+    >>> import augcl
+    >>> graph = augcl.load("digits-knn")
+    >>> augcl.HSAN(epochs=1, width=16, components=8, random_state=0).fit_transform(graph).shape
+    (1797, 16)
+    """
+
+    year = 2023
+    cost = "hours"
+    preset_file = presets.HSAN
+
+    def __init__(
+        self,
+        *,
+        preset: str = "default",
+        recipe: str = "default",
+        epochs: int = 400,
+        filter_steps: int | None = None,
+        components: int | None = None,
+        width: int | None = None,
+        activation: str | None = None,
+        clusters: int | None = None,
+        confident: float | None = None,
+        beta: float | None = None,
+        lr: float | None = None,
+        normalize_features: bool = False,
+        random_state: int | None = 0,
+        device: str = "cpu",
+        progress: bool = True,
+    ) -> None:
+        self.preset = preset
+        self.recipe = recipe
+        self.epochs = epochs
+        self.filter_steps = filter_steps
+        self.components = components
+        self.width = width
+        self.activation = activation
+        self.clusters = clusters
+        self.confident = confident
+        self.beta = beta
+        self.lr = lr  # type: ignore[assignment]
+        self.normalize_features = normalize_features
+        self.random_state = random_state
+        self.device = device
+        self.progress = progress
+
+    def _left_open(self) -> dict[str, Any]:
+        return presets.get_preset(self.preset, self.preset_file)
+
+    def _start(self) -> None:
+        super()._start()
+        get_recipe(self.recipe)
+        one_of(self._setting("activation"), ("identity", "sigmoid"), "activation")
+        for name, least in (("filter_steps", 0), ("components", 0), ("width", 1), ("clusters", 2)):
+            whole_number(name, self._setting(name), least=least)
+        number("confident", self._setting("confident"), least=0, most=1)
+        number("beta", self._setting("beta"), above=0)
+        self.weights_: Tensor | None = None
+        self._nodes: int | None = None
+        self._smooth = SmoothedFeatures(self._setting("filter_steps"))
+
+    def _read(self, X: Any) -> NodeGraph:
+        graph = super()._read(X)
+        if self._nodes is None:  # of the fit; a graph to be embedded may have others
+            self._nodes = graph.num_nodes
+        return graph
+
+    def _build(self, features: int, generator: torch.Generator) -> nn.Module:
+        assert self._nodes is not None
+        return AttributeStructureNetwork(
+            self._inputs(features),
+            self._nodes,
+            self._setting("width"),
+            self._setting("activation"),
+            generator,
+        )
+
+    def _inputs(self, features: int) -> int:
+        """How many numbers of a node the encoders see."""
+        components, nodes = self._setting("components"), self._nodes or features
+        return min(components, nodes) if 0 < components < features else features
+
+    def _optimizer(self, network: nn.Module) -> torch.optim.Optimizer:
+        kind = SummingAdam if self.recipe == "authors" else Adam
+        return kind(network.parameters(), lr=self._setting("lr"), fused=True)
+
+    def _batches(self, data: NodeGraph, generator: torch.Generator) -> list[NodeBatch]:
+        (batch,) = super()._batches(data, generator)
+        inputs = self._inputs(data.num_features)
+        if inputs < data.num_features:
+            self._smooth.fit(batch.views.clean, inputs)
+        self._x = self._smooth(batch.views.clean)
+        return [batch]
+
+    def _threads(self, data: NodeGraph, batches: list[NodeBatch]) -> AbstractContextManager[None]:
+        return threads_for(data.num_nodes**2 / 100)  # all pairs of wide embeddings
+
+    def _loss(self, batch: NodeBatch, generator: torch.Generator) -> Tensor:
+        z, e = self.network_(self._x, batch.views.clean.edges)
+        return hard_pair_contrast(z, e, self.network_.share, self.weights_)
+
+    def _before_epoch(
+        self, epoch: int, batches: list[NodeBatch], generator: torch.Generator
+    ) -> Metrics:
+        if epoch % EVERY == 1:  # the first weights follow the first step
+            self._reweigh(batches[0], generator)
+        return {}
+
+    @torch.no_grad()
+    def _reweigh(self, batch: NodeBatch, generator: torch.Generator) -> None:
+        z, e = self.network_(self._x, batch.views.clean.edges)
+        if self.weights_ is None:
+            size = len(z), len(z)
+            self.weights_ = torch.full(size, LEVELS, dtype=torch.uint8, device=z.device)
+        first, second = z.chunk(2)
+        labels, doubt = clustered((first + second) / 2, self._setting("clusters"), generator)
+        sure = sure_nodes(doubt, self._setting("confident"))
+        a, beta = self.network_.share, self._setting("beta")
+        reweigh(self.weights_, z, e, a, labels=labels, sure=sure, beta=beta)
+
+    def _embed(self, data: NodeGraph, device: torch.device) -> Tensor:
+        view = NodeViews(data.to(device)).clean
+        embeddings: Tensor = self.network_.embed(self._smooth(view))
+        return embeddings
+
+    def _learned(self) -> dict[str, Tensor]:
+        weights = {} if self.weights_ is None else {"weights": self.weights_}
+        return {**weights, **self._smooth.axes, "nodes": torch.tensor(self._nodes)}
+
+    def _load_learned(self, tensors: dict[str, Tensor]) -> None:
+        if "weights" in tensors:
+            self.weights_ = tensors["weights"].to(self._x.device)
+        self._nodes = int(tensors["nodes"])
+        self._smooth.axes = {name: tensors[name] for name in ("mean", "axes") if name in tensors}
+
+    def _tensors(self) -> dict[str, Tensor]:
+        tensors = super()._tensors()
+        tensors.pop("learned.weights", None)  # a model embeds without them, and they are large
+        return tensors

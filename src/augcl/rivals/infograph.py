@@ -1,0 +1,198 @@
+"""InfoGraph: the embedding of a graph tells which nodes are its own."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import softplus
+
+from augcl.checks import number
+from augcl.data.graph import GraphSet
+from augcl.encoders import ContrastiveNetwork, inputs, output_width, own_or_gin, pool
+from augcl.encoders.heads import FeedForward, discriminator
+from augcl.errors import InputError, one_of
+from augcl.ops.csr import Adjacency
+from augcl.training.estimator import GraphEstimator
+
+
+def jensen_shannon(scores: Tensor, positive: Tensor) -> Tensor:
+    """E⁻ − E⁺, where E⁺ = mean log 2 − sp(−t) of positives and E⁻ = mean sp(t) − log 2 of the rest.
+
+    sp is the softplus, log(1 + e^t). The lower, the better the scores tell positive pairs from
+    negative ones; scores of 0 give 0.
+
+    Parameters
+    ----------
+    scores : any shape
+        One t per pair, for instance (V, G) of nodes and graphs.
+    positive : bool, of the same shape
+        The pairs that belong together.
+
+    Returns
+    -------
+    scalar
+        0 where there are no positives or no negatives, which is nothing to tell apart.
+
+    Examples
+    --------
+    >>> import torch
+    >>> same = torch.eye(2, dtype=torch.bool)
+    >>> jensen_shannon(torch.zeros(2, 2), same).item()
+    0.0
+    >>> round(jensen_shannon(torch.tensor([[9.0, -9.0], [-9.0, 9.0]]), same).item(), 4)
+    -1.386
+    """
+    if scores.shape != positive.shape:
+        raise InputError(
+            f"jensen_shannon needs scores and positives of one shape, got {tuple(scores.shape)} "
+            f"and {tuple(positive.shape)}"
+        )
+    scores = scores.float() if scores.dtype.itemsize < 4 else scores
+    positives = int(positive.sum())
+    negatives = positive.numel() - positives
+    if not positives or not negatives:
+        return scores.sum() * 0
+    log_2 = math.log(2)
+    gained = (log_2 - softplus(-scores)).masked_fill(~positive, 0)
+    lost = (softplus(scores) - log_2).masked_fill(positive, 0)
+    return lost.sum() / negatives - gained.sum() / positives
+
+
+class InfoGraph(GraphEstimator):
+    """Score every node against every graph of the batch: high for its own, low for the others.
+
+    The score of node v and graph G is f(h_v) · g(h_G), with a feed-forward head for each; the
+    Jensen–Shannon bound of their mutual information is maximised.
+
+    Parameters
+    ----------
+    prior : float
+        Weight of prior matching: a discriminator learns to tell embeddings of graphs from uniform
+        noise, and the encoder to deceive it. 0, which is the default, goes without; where it is
+        used, 0.1 is customary.
+    epochs : int
+        0 gives the untrained encoder.
+    encoder, layers, width, pooling, batch_size, lr, random_state, device, progress :
+        See `GraphCL`.
+
+    Attributes
+    ----------
+    network_ : NodeGraphNetwork
+    history_ : list of dict
+        One entry per epoch: loss and seconds.
+
+    Examples
+    --------
+    >>> import augcl
+    >>> graphs = augcl.load("MUTAG")
+    >>> model = augcl.InfoGraph(epochs=2, random_state=0).fit(graphs)
+    >>> model.transform(graphs).shape
+    (188, 96)
+    """
+
+    year = 2020
+
+    def __init__(
+        self,
+        *,
+        prior: float = 0.0,
+        epochs: int = 20,
+        encoder: nn.Module | None = None,
+        layers: int = 3,
+        width: int = 32,
+        pooling: str = "sum",
+        batch_size: int = 128,
+        lr: float = 0.001,
+        random_state: int | None = 0,
+        device: str = "cpu",
+        progress: bool = True,
+    ) -> None:
+        self.prior = prior
+        self.epochs = epochs
+        self.encoder = encoder
+        self.layers = layers
+        self.width = width
+        self.pooling = pooling
+        self.batch_size = batch_size
+        self.lr = lr
+        self.random_state = random_state
+        self.device = device
+        self.progress = progress
+
+    def _start(self) -> None:
+        super()._start()
+        one_of(self.pooling, ("sum", "mean"), "pooling")
+        number("prior", self.prior, least=0)
+
+    def _build(self, features: int, generator: torch.Generator) -> NodeGraphNetwork:
+        encoder = own_or_gin(
+            self.encoder, features, width=self.width, layers=self.layers, generator=generator
+        )
+        width = output_width(encoder, features)
+        return NodeGraphNetwork(
+            encoder,
+            FeedForward(width, width, generator),
+            FeedForward(width, width, generator),
+            discriminator(width, generator) if self.prior else None,
+            pooling=self.pooling,
+        )
+
+    def _loss(self, batch: GraphSet, generator: torch.Generator) -> Tensor:
+        scores, embeddings = self.network_(*inputs(self.network_.encoder, batch))
+        loss = jensen_shannon(scores, own_graph(batch))
+        if not self.prior:
+            return loss
+        noise = torch.rand(embeddings.shape, generator=generator, device=generator.device)
+        return loss + self.prior * prior_matching(
+            self.network_.discriminator, embeddings, noise.to(embeddings)
+        )
+
+
+class NodeGraphNetwork(ContrastiveNetwork):
+    """Embeddings of graphs, and the scores of all pairs of a node and a graph.
+
+    Parameters
+    ----------
+    encoder : Module
+        See `ContrastiveNetwork`.
+    of_nodes, of_graphs : Module
+        (V, D) and (G, D) to vectors of one width, whose products are the scores.
+    discriminator : Module, optional
+        (G, D) to (G, 1).
+    pooling : {"sum", "mean"}
+    """
+
+    def __init__(
+        self,
+        encoder: nn.Module,
+        of_nodes: nn.Module,
+        of_graphs: nn.Module,
+        discriminator: nn.Module | None = None,
+        *,
+        pooling: str = "sum",
+    ) -> None:
+        super().__init__(encoder, of_graphs, pooling=pooling)
+        self.of_nodes = of_nodes
+        self.discriminator = discriminator
+
+    def forward(  # type: ignore[override]
+        self, x: Tensor, edges: Tensor | Adjacency, node_ptr: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        """(V, G) scores and (G, D) embeddings."""
+        nodes = self.encoder(x, edges)
+        graphs = pool(nodes, node_ptr, self.pooling)
+        return self.of_nodes(nodes) @ self.projector(graphs).T, graphs
+
+
+def own_graph(batch: GraphSet) -> Tensor:
+    """(V, G) whether the node lies in the graph."""
+    numbers = torch.arange(len(batch), device=batch.device)
+    return batch.graph_of_node[:, None] == numbers
+
+
+def prior_matching(discriminator: nn.Module, embeddings: Tensor, noise: Tensor) -> Tensor:
+    """−mean log D(noise) − mean log(1 − D(embedding)), which D lowers and the embeddings raise."""
+    against = 2 * embeddings.detach() - embeddings  # the same values with the gradient turned round
+    return softplus(-discriminator(noise)).mean() + softplus(discriminator(against)).mean()

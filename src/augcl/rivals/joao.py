@@ -1,0 +1,315 @@
+"""JOAO: GraphCL that learns which augmentation it trains on, always towards the hardest."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager, nullcontext
+
+import torch
+from torch import Tensor, nn
+
+from augcl.checks import number
+from augcl.data.graph import GraphSet
+from augcl.encoders.heads import ManyHeads
+from augcl.hardness import Hardness
+from augcl.methods.contrast import HardenedContrast
+from augcl.methods.recipes import get_recipe
+from augcl.training.estimator import batch_statistics
+from augcl.training.loop import Metrics
+from augcl.views import AttributeMask, EdgePerturb, Identity, NodeDrop, OneOf, Subgraph
+
+
+def project_to_simplex(b: Tensor) -> Tensor:
+    """The (K,) point p ≥ 0, Σ p = 1 that lies nearest to b: max(b − μ, 0) for the one μ that fits.
+
+    Sorted from the largest, μ is found from the longest head whose entries all stay above it.
+
+    >>> project_to_simplex(torch.tensor([0.5, 1.0, -3.0])).tolist()
+    [0.25, 0.75, 0.0]
+    """
+    b = b - b.max()  # moves μ only, and keeps large numbers from swallowing the 1
+    head = b.sort(descending=True).values
+    count = torch.arange(1, len(b) + 1, device=b.device)
+    mu = (head.cumsum(0) - 1) / count
+    last = int((head > mu).nonzero().max())
+    p = (b - mu[last]).clamp_min(0)
+    return p / p.sum()
+
+
+AUGMENTATIONS = ("node-drop", "edge-removal", "subgraph", "attribute-mask", "identity")
+IDENTITY = AUGMENTATIONS.index("identity")
+
+
+class JOAO(HardenedContrast):
+    """Contrast graphs with their views, drawn ever more from the augmentations with high loss.
+
+    Each graph's augmentation is drawn from probabilities P, at first all alike. After an epoch
+    the mean loss ℓ under each augmentation alone is measured on a fifth of the batches, and
+
+        P ← the nearest probabilities to  P + ℓ − γ (P − 1/5).
+
+    Parameters
+    ----------
+    recipe : {"default", "authors", "paper"}
+        Settings of a named hardness and its usual `warmup`. "authors" also measures ℓ as the
+        released code does: a short batch counts as a full one, and the running averages of the
+        batch norm take part.
+    gamma : float
+        How strongly P is held near the uniform distribution; 0.01, 0.1 and 1 were searched.
+    ratio : float
+        Share of the nodes dropped, edges removed and nodes masked; a subgraph keeps the rest.
+    growth : {"star", "walk"}, optional
+        How a subgraph grows, see `Subgraph`; if None the star for the recipe "authors", else the
+        walk.
+    augment_anchor : bool, optional
+        Both views are augmented; by the recipe if None (False by default).
+    positive_in_denominator, symmetric, tau :
+        See `info_nce`; as published, the positive is left out of the denominator.
+    hardness, epochs, warmup, encoder, layers, width, pooling, batch_size, lr, random_state, … :
+        See `GraphCL`.
+
+    Attributes
+    ----------
+    probabilities_ : (5,) Tensor
+        P of the last epoch: node-drop, edge-removal, subgraph, attribute-mask, identity.
+    network_ : ContrastiveNetwork
+    hardness_ : Hardness
+    history_ : list of dict
+        One entry per epoch: P, loss, seconds and the spread of the weights.
+
+    Examples
+    --------
+    >>> import augcl
+    >>> graphs = augcl.load("MUTAG")
+    >>> model = augcl.JOAO(epochs=2, random_state=0).fit(graphs)
+    >>> model.transform(graphs).shape
+    (188, 96)
+    >>> list(model.history_[0]["augmentations"].values())
+    [0.2, 0.2, 0.2, 0.2, 0.2]
+    """
+
+    year = 2021
+
+    def __init__(
+        self,
+        *,
+        hardness: Hardness | str | None = None,
+        recipe: str = "default",
+        epochs: int = 20,
+        warmup: int | None = None,
+        gamma: float = 0.1,
+        ratio: float = 0.2,
+        growth: str | None = None,
+        augment_anchor: bool | None = None,
+        positive_in_denominator: bool = False,
+        symmetric: bool = False,
+        tau: float = 0.2,
+        encoder: nn.Module | None = None,
+        layers: int = 3,
+        width: int = 32,
+        pooling: str = "sum",
+        batch_size: int = 128,
+        lr: float = 0.01,
+        random_state: int | None = 0,
+        device: str = "cpu",
+        progress: bool = True,
+    ) -> None:
+        self.hardness = hardness
+        self.recipe = recipe
+        self.epochs = epochs
+        self.warmup = warmup
+        self.gamma = gamma
+        self.ratio = ratio
+        self.growth = growth
+        self.augment_anchor = augment_anchor
+        self.positive_in_denominator = positive_in_denominator
+        self.symmetric = symmetric
+        self.tau = tau
+        self.encoder = encoder
+        self.layers = layers
+        self.width = width
+        self.pooling = pooling
+        self.batch_size = batch_size
+        self.lr = lr
+        self.random_state = random_state
+        self.device = device
+        self.progress = progress
+
+    def _start(self) -> None:
+        super()._start()
+        recipe = get_recipe(self.recipe)
+        number("gamma", self.gamma, least=0)
+        number("ratio", self.ratio, least=0, below=1)
+        self._authors = self.recipe == "authors"
+        growth = self.growth or ("star" if self._authors else "walk")
+        self._pool = OneOf(
+            NodeDrop(self.ratio),
+            EdgePerturb(self.ratio, add=False),
+            Subgraph(1 - self.ratio, growth=growth, self_loops=False),
+            AttributeMask(self.ratio, fill="noise"),
+            Identity(),
+        )
+        self._two_views = (
+            recipe.augment_anchor if self.augment_anchor is None else self.augment_anchor
+        )
+        count = len(AUGMENTATIONS)
+        self.probabilities_ = torch.full((count,), 1 / count, dtype=torch.float64)
+
+    def _pair(self, batch: GraphSet, generator: torch.Generator) -> tuple[Tensor, Tensor]:
+        return self._pair_under(self.probabilities_, batch, generator)
+
+    def _pair_under(
+        self, probabilities: Tensor, batch: GraphSet, generator: torch.Generator
+    ) -> tuple[Tensor, Tensor]:
+        """Projections of anchors and candidates, with augmentations drawn from these."""
+        anchor, of_anchor = batch, torch.full((len(batch),), IDENTITY, device=batch.device)
+        if self._two_views:
+            anchor, of_anchor = self._draw_views(probabilities, batch, generator)
+        candidate, of_candidate = self._draw_views(probabilities, batch, generator)
+        return (
+            self._project(anchor, *self._heads(of_anchor, anchor=True)),
+            self._project(candidate, *self._heads(of_candidate, anchor=False)),
+        )
+
+    def _draw_views(
+        self, probabilities: Tensor, batch: GraphSet, generator: torch.Generator
+    ) -> tuple[GraphSet, Tensor]:
+        """A view of each graph, and the number of its augmentation."""
+        which = draw(probabilities, len(batch), generator).to(batch.device)
+        return self._pool.by(which, batch, generator), which
+
+    def _heads(self, which: Tensor, *, anchor: bool) -> tuple[Tensor, ...]:
+        """What the projector is told about the augmentations: here nothing."""
+        return ()
+
+    def _before_epoch(
+        self, epoch: int, batches: list[GraphSet], generator: torch.Generator
+    ) -> Metrics:
+        found = super()._before_epoch(epoch, batches, generator)
+        if epoch:
+            p, losses = self.probabilities_, self._losses(batches, generator)
+            self.probabilities_ = project_to_simplex(p + losses - self.gamma * (p - 1 / len(p)))
+        shown = zip(AUGMENTATIONS, self.probabilities_.tolist(), strict=True)
+        return {**found, "augmentations": dict(shown)}
+
+    @torch.no_grad()
+    def _losses(self, batches: list[GraphSet], generator: torch.Generator) -> Tensor:
+        """(5,) the mean loss under each augmentation alone, on the first fifth of the batches."""
+        some = batches[: len(batches) // 5 + 1]
+        losses = torch.zeros_like(self.probabilities_)
+        with self._looking():
+            for number, alone in enumerate(torch.eye(len(losses), dtype=losses.dtype)):
+                for batch in some:
+                    pair = self._pair_under(alone, batch, generator)
+                    loss = self._contrast(*pair, batch.y, generator, watched=False)
+                    losses[number] += float(loss) * len(batch)
+        graphs = len(some) * self.batch_size if self._authors else sum(map(len, some))
+        return losses / graphs
+
+    def _looking(self) -> AbstractContextManager[None]:
+        if not self._authors:
+            return batch_statistics(self.network_)
+        self.network_.train()  # the running averages take part
+        return nullcontext()
+
+    def _learned(self) -> dict[str, Tensor]:
+        return {"augmentations": self.probabilities_, **super()._learned()}
+
+    def _load_learned(self, tensors: dict[str, Tensor]) -> None:
+        tensors = dict(tensors)
+        self.probabilities_ = tensors.pop("augmentations")
+        super()._load_learned(tensors)
+
+
+def draw(probabilities: Tensor, count: int, generator: torch.Generator) -> Tensor:
+    """(count,) numbers of augmentations."""
+    return torch.multinomial(probabilities, count, replacement=True, generator=generator)
+
+
+class JOAOv2(JOAO):
+    """JOAO whose views go through the projection head of their own augmentation.
+
+    Parameters
+    ----------
+    recipe : {"default", "authors", "paper"}
+        As for `JOAO`; "authors" besides takes head 0 for all anchors and for ℓ, and for all other
+        views one head an epoch, drawn from P whatever their augmentation is.
+    hardness, epochs, gamma, ratio, … :
+        See `JOAO`.
+
+    Examples
+    --------
+    >>> import augcl
+    >>> graphs = augcl.load("MUTAG")
+    >>> augcl.JOAOv2(epochs=2, random_state=0).fit_transform(graphs).shape
+    (188, 96)
+    """
+
+    year = 2021
+
+    def __init__(
+        self,
+        *,
+        hardness: Hardness | str | None = None,
+        recipe: str = "default",
+        epochs: int = 40,
+        warmup: int | None = None,
+        gamma: float = 0.1,
+        ratio: float = 0.2,
+        growth: str | None = None,
+        augment_anchor: bool | None = None,
+        positive_in_denominator: bool = False,
+        symmetric: bool = False,
+        tau: float = 0.2,
+        encoder: nn.Module | None = None,
+        layers: int = 3,
+        width: int = 32,
+        pooling: str = "sum",
+        batch_size: int = 128,
+        lr: float = 0.001,
+        random_state: int | None = 0,
+        device: str = "cpu",
+        progress: bool = True,
+    ) -> None:
+        super().__init__(
+            hardness=hardness,
+            recipe=recipe,
+            epochs=epochs,
+            warmup=warmup,
+            gamma=gamma,
+            ratio=ratio,
+            growth=growth,
+            augment_anchor=augment_anchor,
+            positive_in_denominator=positive_in_denominator,
+            symmetric=symmetric,
+            tau=tau,
+            encoder=encoder,
+            layers=layers,
+            width=width,
+            pooling=pooling,
+            batch_size=batch_size,
+            lr=lr,
+            random_state=random_state,
+            device=device,
+            progress=progress,
+        )
+
+    def _start(self) -> None:
+        super()._start()
+        self._head_of_the_epoch = 0  # until an epoch begins
+
+    def _head(self, width: int, generator: torch.Generator) -> nn.Module:
+        return ManyHeads(len(AUGMENTATIONS), width, generator)
+
+    def _heads(self, which: Tensor, *, anchor: bool) -> tuple[Tensor, ...]:
+        if self._authors:
+            which = torch.full_like(which, 0 if anchor else self._head_of_the_epoch)
+        return (which,)
+
+    def _before_epoch(
+        self, epoch: int, batches: list[GraphSet], generator: torch.Generator
+    ) -> Metrics:
+        self._head_of_the_epoch = 0  # while ℓ is measured
+        found = super()._before_epoch(epoch, batches, generator)
+        if self._authors:
+            self._head_of_the_epoch = int(draw(self.probabilities_, 1, generator))
+        return found

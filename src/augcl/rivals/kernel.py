@@ -1,0 +1,163 @@
+"""What kernels between graphs share: counts of substructures, and their products."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from torch import Tensor
+
+from augcl.data import GraphSet
+from augcl.errors import InputError
+from augcl.ops.hashing import Hashes, combined, multiset_hashes
+from augcl.training.method import GraphReader, PlainMethod, fingerprint
+
+
+def node_labels(graphs: GraphSet) -> Hashes:
+    """(V,) a hash of each node's features: one-hot labels are told apart, a constant is one label.
+
+    >>> import torch
+    >>> three = GraphSet.from_arrays(
+    ...     pairs=torch.zeros(2, 0).long(),
+    ...     graph_of_node=torch.tensor([0, 0, 1]),
+    ...     num_graphs=2,
+    ...     x=torch.tensor([[1.0, 0.0], [0.0, 1.0], [1.0, 0.0]]),
+    ... )
+    >>> a, b, c = node_labels(three)
+    >>> bool(a == c), bool(a == b)
+    (True, False)
+    """
+    x = graphs.x.cpu()
+    if not bool((x == x.round()).all()):
+        raise InputError(
+            f"{graphs.name} has node features that are no whole numbers, so that almost no two "
+            "nodes are alike to a kernel: take constant or degree features instead"
+        )
+    node, column = x.nonzero(as_tuple=True)
+    value = x[node, column].numpy().view(np.uint32)
+    ptr = np.searchsorted(node.numpy(), np.arange(graphs.num_nodes + 1))
+    return multiset_hashes(combined(column.numpy(), value), ptr)
+
+
+ROWS = 512  # of the kernel, that are dense in double precision at once
+LARGEST_SEED = 2**62
+
+
+@dataclass(frozen=True)
+class Occurrences:
+    """Substructures of graphs: (P,) in which graph, a hash that names it, and how often."""
+
+    graph: NDArray[np.int64]
+    key: Hashes
+    count: NDArray[np.float64]
+
+    @classmethod
+    def single(cls, graph: NDArray[np.int64], key: Hashes) -> Occurrences:
+        """Each of them once; the same one may come again."""
+        return cls(graph, key, np.ones(len(key)))
+
+    @classmethod
+    def joined(cls, parts: list[Occurrences]) -> Occurrences:
+        """All of them."""
+        fields = ("graph", "key", "count")
+        return cls(*(np.concatenate([getattr(part, f) for part in parts]) for f in fields))
+
+    def counts(self, graphs: int) -> tuple[csr_array, Hashes]:
+        """How often each graph (row) has each substructure (column), and their sorted names."""
+        names, column = np.unique(self.key, return_inverse=True)
+        shape = (graphs, len(names))
+        return csr_array((self.count, (self.graph, column)), shape=shape), names
+
+
+class GraphKernel(GraphReader, PlainMethod):
+    """The similarity of a graph to every training graph, by the substructures that they share.
+
+    The kernel is K = P M Pᵀ for counts P of substructures. What is kept of the training graphs are
+    their counts and the names of the substructures, which are hashes: the same in every graph.
+
+    Attributes
+    ----------
+    vocabulary_ : (S,) uint64
+        Names of the substructures of the training graphs.
+    counts_ : (n_train, S) sparse
+        How often each training graph has each of them.
+    """
+
+    gives_kernel = True
+    cost = "seconds"
+    _counted: str | None = None
+
+    @abstractmethod
+    def _occurrences(self, data: GraphSet) -> Occurrences:
+        """The substructures of graphs; those of a graph do not depend on the other graphs."""
+
+    def _weighted(self, counts: csr_array) -> Any:
+        """P M½ of (n, S) counts: what the kernel is the product of."""
+        return counts
+
+    def _self_similarity(self, every: csr_array, weighted: Any) -> NDArray[np.float64]:
+        """The diagonal of the kernel: `every` counts substructures never seen in training, too."""
+        return np.asarray(every.power(2).sum(axis=1), dtype=np.float64)
+
+    def _learn(self, data: GraphSet, generator: torch.Generator) -> None:
+        self.seed_ = int(torch.randint(LARGEST_SEED, (), generator=generator))
+        self.counts_, self.vocabulary_ = self._occurrences(data).counts(len(data))
+        self._counted = fingerprint(data)
+
+    def _counts_of(self, data: GraphSet) -> tuple[csr_array, Hashes]:
+        """Counts and names of the substructures, those of the training graphs only once."""
+        if fingerprint(data) == self._counted:
+            return self.counts_, self.vocabulary_
+        return self._occurrences(data).counts(len(data))
+
+    def _embedded(self, data: GraphSet) -> Tensor:
+        every, names = self._counts_of(data)
+        rows = self._weighted(columns_of(every, names, self.vocabulary_))
+        columns = self._weighted(self.counts_)
+        normalize = self._setting("normalize")
+        if normalize:
+            left = self._self_similarity(every, rows)
+            right = self._self_similarity(self.counts_, columns)
+        kernel = np.empty((len(data), self.counts_.shape[0]), dtype=np.float32)
+        for start in range(0, len(data), ROWS):
+            block = slice(start, start + ROWS)
+            product = rows[block] @ columns.T
+            product = product.toarray() if hasattr(product, "toarray") else product
+            if normalize:
+                scale = np.sqrt(left[block])[:, None] * np.sqrt(right)
+                product = product / np.where(scale > 0, scale, 1.0)
+            kernel[block] = product
+        return torch.from_numpy(kernel)
+
+    def _learned(self) -> dict[str, Tensor]:
+        counts = self.counts_
+        return {
+            "seed": torch.tensor(self.seed_),
+            "vocabulary": torch.from_numpy(self.vocabulary_.view(np.int64)),
+            "count_ptr": torch.from_numpy(counts.indptr.astype(np.int64)),
+            "count_column": torch.from_numpy(counts.indices.astype(np.int64)),
+            "count": torch.from_numpy(counts.data),
+        }
+
+    def _load_learned(self, tensors: dict[str, Tensor]) -> None:
+        self.seed_ = int(tensors["seed"])
+        self.vocabulary_ = tensors["vocabulary"].numpy().view(np.uint64)
+        parts = (tensors[name].numpy() for name in ("count", "count_column", "count_ptr"))
+        shape = (len(tensors["count_ptr"]) - 1, len(self.vocabulary_))
+        self.counts_ = csr_array(tuple(parts), shape=shape)
+
+
+def columns_of(counts: csr_array, names: Hashes, vocabulary: Hashes) -> csr_array:
+    """The counts with the columns of `vocabulary` (sorted); other substructures are dropped."""
+    entries = counts.tocoo()
+    place = np.searchsorted(vocabulary, names).clip(max=max(len(vocabulary) - 1, 0))
+    known = vocabulary[place] == names if len(vocabulary) else np.zeros(len(names), dtype=bool)
+    row, column = entries.coords
+    kept = known[column]
+    where = (row[kept], place[column[kept]])
+    return csr_array((entries.data[kept], where), shape=(counts.shape[0], len(vocabulary)))

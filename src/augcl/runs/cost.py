@@ -1,0 +1,371 @@
+"""How long a training with AUGCL takes, and how much memory: a rule of thumb from the sizes."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import os
+import sys
+import time
+import warnings
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal
+
+import torch
+from scipy.sparse import csr_array
+
+from augcl.data import GraphSet, NodeGraph
+from augcl.data.sparse import share_filled
+from augcl.errors import InputError
+from augcl.evaluation import evaluate
+from augcl.evaluation.svm import LARGEST_MATRIX
+from augcl.runs.run import NODE_RUNS, Spec
+from augcl.training.loop import make_fabric
+from augcl.training.progress import progress_bar
+
+Level = Literal["ok", "note", "warning"]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What was seen, and what to do about it.
+
+    Parameters
+    ----------
+    level : {"ok", "note", "warning"}
+        Fine; good to know; this will probably cost you something.
+    about : str
+        The thing looked at, in a word or two.
+    what : str
+        What was seen.
+    cure : str
+        What to do; empty where there is nothing to do.
+    """
+
+    level: Level
+    about: str
+    what: str
+    cure: str = ""
+
+
+def counted(count: int, thing: str) -> str:
+    """A number with its noun.
+
+    >>> counted(1, "node"), counted(2500, "node"), counted(2, "class")
+    ('1 node', '2,500 nodes', '2 classes')
+    """
+    ending = "" if count == 1 else "es" if thing.endswith("s") else "s"
+    return f"{count:,} {thing}{ending}"
+
+
+def part_of(count: int, total: int, thing: str) -> str:
+    """A number out of all, with its share.
+
+    >>> part_of(1, 4, "node")
+    '1 of 4 nodes (25 %)'
+    """
+    share = 100 * count / total
+    shown = "under 1" if 0 < share < 1 else "over 99" if 99 < share < 100 else f"{share:.0f}"
+    return f"{count:,} of {counted(total, thing)} ({shown} %)"
+
+
+BATCH = 128
+SVM_CACHE = 200e6  # bytes that libsvm takes at most to remember kernel rows
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What `augcl train` will do: epochs, those of them without weights, width of an embedding."""
+
+    epochs: int
+    warmup: int
+    width: int
+
+    @classmethod
+    def of(cls, spec: Spec, data: GraphSet | NodeGraph) -> Plan:
+        """As the method itself decides."""
+        model = spec.estimator(data, 0)
+        model._start()
+        return cls(model._setting("epochs"), model._onset.epoch, model._setting("width"))
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Of one seed: seconds of each part, and the peak of memory in bytes.
+
+    Memory is what comes on top of Python, torch and the data set itself.
+    """
+
+    plain_epoch: float
+    weighted_epoch: float
+    fit: float
+    evaluation: float
+    memory: float
+
+    def seconds(self, plan: Plan) -> float:
+        """Of training and evaluation.
+
+        >>> Cost(1.0, 2.0, 5.0, 10.0, memory=0.0).seconds(Plan(epochs=40, warmup=20, width=32))
+        75.0
+        """
+        training = plan.warmup * self.plain_epoch
+        training += (plan.epochs - plan.warmup) * self.weighted_epoch
+        return training + self.fit + self.evaluation
+
+
+def estimate(data: GraphSet | NodeGraph, plan: Plan) -> Cost:
+    """What the sizes of the data let expect; the constants are those of one core of a server.
+
+    Only as good as a rule of thumb: machines differ by a factor of three and more.
+    """
+    if isinstance(data, GraphSet):
+        return _of_set(data, plan.width)
+    return _of_graph(data, plan.width)
+
+
+def _of_set(graphs: GraphSet, width: int) -> Cost:
+    N, V, E = len(graphs), graphs.num_nodes, graphs.num_edges
+    batches = max(1.0, N / BATCH)
+    epoch = 3e-6 * V + 1e-7 * E + 5e-3 * batches
+    data = 4.0 * V * graphs.num_features + 40.0 * E  # the batches hold it once more, with a CSR
+    layers, kept_per_layer, views = 3, 6, 2
+    activations = (4 * width * layers * kept_per_layer * views * V + 100 * E) / batches
+    matrices = 8 * 1.9 * N**2 if N <= LARGEST_MATRIX else 0.0  # distances, and one kernel
+    kernels = min(SVM_CACHE, 8.0 * N**2)
+    judging = 0.0 if graphs.y is None else matrices + kernels
+    return Cost(
+        plain_epoch=epoch,
+        weighted_epoch=1.2 * epoch,
+        fit=0.5 * batches,
+        evaluation=0.0 if graphs.y is None else 0.3 + 7e-6 * N**2,
+        memory=data + max(activations, judging),
+    )
+
+
+def _of_graph(graph: NodeGraph, width: int) -> Cost:
+    N, E = graph.num_nodes, graph.num_edges
+    filled = share_filled(graph.x) * N * graph.num_features
+    epoch = 5e-10 * N**2 * width + 1e-9 * (filled + E) * 2 * width
+    activations = 4.0 * 2 * N * 20 * width  # both views, with their gradients
+    features = 3 * (12.0 * filled + 40.0 * E)
+    rows = 40.0 * 256 * N  # of the weights, while they are looked at
+    return Cost(
+        plain_epoch=epoch,
+        weighted_epoch=1.2 * epoch,
+        fit=1 + 7e-7 * N**2,
+        evaluation=0.0 if graph.y is None else 1 + 2e-3 * N,
+        memory=N**2 + activations + features + rows,  # a byte for the weight of each pair
+    )
+
+
+GRAPHS, NODES = 2 * BATCH, 1500
+EPOCHS, WARMUP = 4, 2  # of the two of each kind the first is slow, and not counted
+TRIED_RUNS = 2  # of the protocol that judges nodes
+
+
+@dataclass(frozen=True)
+class ShortRun:
+    """How much was tried, of how much, and the cost that follows for all of the data."""
+
+    tried: int
+    of: int
+    cost: Cost
+
+
+def short_run(spec: Spec, data: GraphSet | NodeGraph, *, progress: bool = True) -> ShortRun:
+    """Train four epochs on a part of the data, and scale the cost up by the rule of `estimate`."""
+    some = part_of_data(data)
+    plan = Plan.of(spec, data)
+    brief = replace(spec, epochs=EPOCHS, options={**spec.options, "warmup": WARMUP})
+    make_fabric("cpu")  # what is imported there is not of this run
+    with (
+        progress_bar("short run", 2, show=progress, stay=False) as report,
+        warnings.catch_warnings(),
+    ):
+        warnings.simplefilter("ignore")  # what four epochs do not learn is no news
+        before = start_watching_memory()
+        model = brief.estimator(some, 0, progress=False).fit(some)
+        report(1, "trained")
+        judged = _seconds_of_judging(model.transform(some), some)
+        report(2, "judged")
+        memory = max(0.0, peak_memory() - before)
+    epochs = [metrics["seconds"] for metrics in model.history_]
+    measured = Cost(
+        plain_epoch=epochs[WARMUP - 1],
+        weighted_epoch=epochs[-1],
+        fit=max(0.0, epochs[WARMUP] - epochs[-1]),
+        evaluation=estimate(some, plan).evaluation if judged is None else judged,
+        memory=memory,
+    )
+    cost = scaled(measured, estimate(some, plan), estimate(data, plan))
+    return ShortRun(_count(some), _count(data), cost)
+
+
+def scaled(measured: Cost, expected: Cost, expected_of_all: Cost) -> Cost:
+    """The cost of all, from what a part took and what was expected of the part and of all.
+
+    Seconds grow as expected; to the memory is added what is expected of the rest, because much of
+    it does not grow.
+    """
+    parts = ("plain_epoch", "weighted_epoch", "fit", "evaluation")
+    grown = {
+        part: getattr(measured, part) * getattr(expected_of_all, part) / getattr(expected, part)
+        for part in parts
+        if getattr(expected, part)
+    }
+    grown = {**dict.fromkeys(parts, 0.0), **grown}  # without labels nothing is judged
+    return Cost(**grown, memory=measured.memory + expected_of_all.memory - expected.memory)
+
+
+def part_of_data(data: GraphSet | NodeGraph) -> GraphSet | NodeGraph:
+    """Some graphs, or some nodes with the edges among them, evenly spread over all."""
+    most, count = GRAPHS if isinstance(data, GraphSet) else NODES, _count(data)
+    if count <= most:
+        return data
+    ids = torch.linspace(0, count - 1, most).round().long()
+    return data.select(ids) if isinstance(data, GraphSet) else _among(data, ids)
+
+
+def _among(graph: NodeGraph, ids: torch.Tensor) -> NodeGraph:
+    place = torch.full((graph.num_nodes,), -1)
+    place[ids] = torch.arange(len(ids))
+    ends = place[graph.edge_index]
+    x: Any = graph.x
+    if x.layout == torch.sparse_csr:
+        parts = (x.values(), x.col_indices(), x.crow_indices())
+        x = csr_array(tuple(part.numpy() for part in parts), shape=tuple(x.shape))
+    return NodeGraph.from_arrays(
+        pairs=ends[:, (ends >= 0).all(0)],
+        num_nodes=len(ids),
+        x=x[ids.numpy()],
+        y=None if graph.y is None else graph.y[ids],
+        name=graph.name,
+    )
+
+
+def _count(data: GraphSet | NodeGraph) -> int:
+    return len(data) if isinstance(data, GraphSet) else data.num_nodes
+
+
+def _seconds_of_judging(embeddings: Any, data: GraphSet | NodeGraph) -> float | None:
+    """Of all runs of the protocol; None if the part cannot be judged, with too few of a class."""
+    nodes = isinstance(data, NodeGraph)
+    started = time.perf_counter()
+    try:
+        evaluate(embeddings, data, repeats=TRIED_RUNS if nodes else 1, progress=False)
+    except InputError:
+        return None
+    return (time.perf_counter() - started) * (NODE_RUNS / TRIED_RUNS if nodes else 1)
+
+
+def start_watching_memory() -> float:
+    """Bytes in use; from here on the peak counts, where the system can forget an earlier one."""
+    with contextlib.suppress(OSError):
+        Path("/proc/self/clear_refs").write_text("5")
+    return peak_memory()
+
+
+def peak_memory() -> float:
+    """The most bytes that this process had in use; 0 where nobody tells."""
+    with contextlib.suppress(OSError, StopIteration):  # ru_maxrss also counts who started this one
+        lines = Path("/proc/self/status").read_text().splitlines()
+        return next(1024.0 * int(line.split()[1]) for line in lines if line.startswith("VmHWM"))
+    try:
+        import resource
+    except ImportError:  # Windows
+        return 0.0
+    unit = 1 if sys.platform == "darwin" else 1024
+    return float(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit)
+
+
+LONG = 3600.0  # seconds
+BASE = 0.5e9  # bytes of Python and torch in each process
+MOST = 0.8  # of the machine's memory
+
+
+@dataclass(frozen=True)
+class Price:
+    """Of the whole command: seconds by the clock, bytes of one seed's work and of everything."""
+
+    seconds: float
+    working_memory: float
+    memory: float
+
+
+def price(cost: Cost, plan: Plan, *, seeds: int, at_once: int) -> Price:
+    """Of all seeds, so many of them at once.
+
+    >>> cost = Cost(1.0, 1.0, 0.0, 5.0, memory=1e9)
+    >>> price(cost, Plan(epochs=5, warmup=2, width=32), seeds=3, at_once=2)
+    Price(seconds=20.0, working_memory=1000000000.0, memory=3000000000.0)
+    """
+    rounds = math.ceil(seeds / at_once)
+    everything = at_once * (BASE + cost.memory)
+    return Price(rounds * cost.seconds(plan), cost.memory, everything)
+
+
+def look_at_price(
+    what: str, expected: Price, checked: Price | None, tried: ShortRun | None, *, of_nodes: bool
+) -> list[Finding]:
+    """The estimate and, side by side, what the short run says; `what` names the training."""
+    best = checked or expected
+    time, memory = duration(expected.seconds), size(expected.working_memory)
+    if checked is not None and tried is not None:
+        things = "nodes" if of_nodes else "graphs"
+        part = (
+            f"all {tried.of:,}" if tried.tried == tried.of else f"{tried.tried:,} of {tried.of:,}"
+        )
+        time += f"; by a short run on {part} {things}: {duration(checked.seconds)}"
+        memory += f"; by the short run: {size(checked.working_memory)}"
+    else:
+        time += " (not tried)"
+    memory += f"; with Python and torch {size(best.memory)} in all"
+    fewer = "--epochs, or --candidates 1000" if of_nodes else "--epochs or --seeds"
+    long = best.seconds > LONG
+    cure = f"try a smaller {fewer} first" if long else ""
+    there = memory_of_machine()
+    scarce = there is not None and best.memory > MOST * there
+    short = "--hardness none needs no weights of all pairs" if of_nodes else "--jobs 1"
+    return [
+        Finding("note" if long else "ok", "time", f"{what}: estimate {time}", cure),
+        Finding(
+            "warning" if scarce else "ok",
+            "memory",
+            f"estimate for a seed {memory}"
+            + (f"; this machine has {size(there or 0)}" if scarce else ""),
+            f"{short}, or a machine with more" if scarce else "",
+        ),
+    ]
+
+
+def memory_of_machine() -> float | None:
+    """Bytes, if the system tells."""
+    try:
+        return float(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    except (AttributeError, ValueError, OSError):
+        return None
+
+
+def duration(seconds: float) -> str:
+    """As people say it.
+
+    >>> duration(0.4), duration(50), duration(200), duration(9000), duration(4e5)
+    ('1 s', '50 s', '3 min', '2.5 h', '4.6 days')
+    """
+    if seconds < 90:
+        return f"{max(1, round(seconds))} s"
+    if seconds < 5400:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.1f} h" if seconds < 48 * 3600 else f"{seconds / 86400:.1f} days"
+
+
+def size(count: float) -> str:
+    """Bytes as people say it.
+
+    >>> size(5.4e7), size(2.14e9), size(2.1e10)
+    ('54 MB', '2.1 GB', '21 GB')
+    """
+    if count < 1e9:
+        return f"{count / 1e6:.0f} MB"
+    return f"{count / 1e9:.1f} GB" if count < 1e10 else f"{count / 1e9:.0f} GB"

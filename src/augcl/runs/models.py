@@ -1,0 +1,78 @@
+"""A trained model on disk: safetensors and JSON, never a pickle."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from torch import nn
+
+from augcl import methods, rivals
+from augcl.attacks.classifier import Structure2VecClassifier
+from augcl.errors import InputError, one_of
+from augcl.hardness import CEILING, HARDNESS
+from augcl.training.checkpoint import Snapshot
+from augcl.training.method import MODEL_FILE, Method
+
+METHODS: dict[str, type[Method]] = {
+    name: getattr(package, name) for package in (methods, rivals) for name in package.__all__
+}
+"""Every method by its name, for the command line and for model files."""
+
+CLASSIFIERS: dict[str, type[Method]] = {"Structure2VecClassifier": Structure2VecClassifier}
+"""What learns from labels: in model files only, it is no method that is compared."""
+
+
+def load_model(
+    path: str | Path, *, device: str = "cpu", encoder: nn.Module | None = None
+) -> Method:
+    """Read what ``model.save(path)`` wrote.
+
+    Parameters
+    ----------
+    path : str or Path
+        The folder.
+    device : str
+        Where the model is put.
+    encoder : Module, optional
+        A network of the same shape, if the model was trained with an encoder of your own.
+
+    Examples
+    --------
+    >>> import augcl, tempfile
+    >>> graphs = augcl.load("MUTAG")
+    >>> model = augcl.GraphCL(epochs=1).fit(graphs)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     model.save(folder)
+    ...     again = augcl.load_model(folder)
+    >>> bool((again.transform(graphs) == model.transform(graphs)).all())
+    True
+    """
+    file = Path(path) / MODEL_FILE
+    if not file.exists():
+        raise InputError(f"{path} holds no model: {MODEL_FILE} is missing")
+    snapshot = Snapshot.read(file)
+    if not isinstance(snapshot.facts, dict) or "method" not in snapshot.facts:
+        raise InputError(f"{file} holds tensors but no model of ours: save one with model.save")
+    kinds = METHODS | CLASSIFIERS
+    method = kinds[one_of(snapshot.facts["method"], kinds, "method")]
+    settings = dict(snapshot.facts["settings"])
+    if isinstance(settings.get("hardness"), dict):
+        settings["hardness"] = _hardness(settings["hardness"])
+    if settings.get("encoder") is not None:
+        if encoder is None:
+            raise InputError(
+                f"{path} was trained with an encoder of its own ({settings['encoder']['class']}): "
+                "give load_model a network of the same shape as encoder="
+            )
+        settings["encoder"] = encoder
+    if "device" in method().get_params(deep=False):  # what is no network has none
+        settings["device"] = device
+    model = method(**settings)
+    model.restore(snapshot)
+    return model
+
+
+def _hardness(saved: dict[str, Any]) -> Any:
+    kinds = {kind.__name__: kind for kind in (HARDNESS | CEILING).values()}
+    return kinds[one_of(saved["class"], kinds, "hardness")](**saved["params"])

@@ -1,0 +1,256 @@
+"""One training with one seed, from data to score: the unit of every table and of `augcl train`."""
+
+from __future__ import annotations
+
+import os
+import platform
+import time
+from dataclasses import asdict, dataclass, field
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from augcl.data import GraphSet, NodeGraph, load_graph, load_graphs
+from augcl.data.catalogue import known_name
+from augcl.errors import InputError, one_of
+from augcl.evaluation import evaluate
+from augcl.evaluation.inputs import check_two_classes
+from augcl.evaluation.splits import random_parts
+from augcl.evaluation.svm import check_classes
+from augcl.files import packaged_toml
+from augcl.hardness import Hardness, named_hardness
+from augcl.methods.presets import preset_for
+from augcl.methods.recipes import get_recipe
+from augcl.runs.models import METHODS
+from augcl.training.loop import make_fabric
+from augcl.training.method import Method, fingerprint, plain_settings
+
+NODE_RUNS = 20
+"""Splits of the nodes that judge one training at most; those of two seeds do not overlap."""
+
+BY_FEATURES = "by features"
+"""In place of an augmentation that depends on the data."""
+
+
+@dataclass(frozen=True)
+class Spec:
+    """Everything that decides a result, except the seed.
+
+    `options` are further parameters of the method, for instance ``{"tau": 0.5}``, and
+    `hardness_options` those of the hardness, over what the recipe says. `epochs` None: as the
+    preset says; `protocol` None: the customary one.
+    """
+
+    dataset: str
+    method: str = "GraphCL"
+    hardness: str = "augcl"
+    recipe: str = "default"
+    epochs: int | None = 40
+    features: str = "auto"
+    augmentation: str | None = None
+    options: dict[str, Any] = field(default_factory=dict)
+    hardness_options: dict[str, Any] = field(default_factory=dict)
+    protocol: str | None = None
+
+    @property
+    def level(self) -> str:
+        """What is embedded: "graph" or "node"."""
+        return METHODS[one_of(self.method, METHODS, "method")].level
+
+    @property
+    def all_epochs(self) -> int:
+        """How many there will be."""
+        method = self._method(self._published(known_name(self.dataset) or self.dataset))
+        return int(method._setting("epochs")) if "epochs" in method.get_params() else 0
+
+    def load(self, data_dir: str | None = None) -> GraphSet | NodeGraph:
+        """The data set, as the method needs it."""
+        read = load_graphs if self.level == "graph" else load_graph
+        return read(self.dataset, data_dir=data_dir, features=self.features)
+
+    def estimator(self, data: GraphSet | NodeGraph, seed: int, **more: Any) -> Method:
+        """The method with these settings."""
+        usual = "random2" if data.num_features > 1 else "random3"
+        return self._method(self._published(data.name, usual), random_state=seed, **more)
+
+    def _published(self, dataset: str, augmentation: str = BY_FEATURES) -> dict[str, str]:
+        """The settings of a data set; `augmentation` is for graphs without a published one."""
+        if self.level == "node":
+            file = METHODS[one_of(self.method, METHODS, "method")].preset_file
+            return {} if file is None else {"preset": preset_for(dataset, file)}
+        published = packaged_toml("augcl.runs", "presets.toml")["augmentation"]
+        return {"augmentation": self.augmentation or published.get(dataset, augmentation)}
+
+    def _method(self, preset: dict[str, Any], **more: Any) -> Method:
+        """With the options, and those of the general settings that the method has."""
+        kind = METHODS[one_of(self.method, METHODS, "method")]
+        known = kind().get_params(deep=False)
+        for name in [*self.options, *(["augmentation"] if self.augmentation else [])]:
+            if name not in known:
+                option = name.replace("_", "-")
+                raise InputError(f"{self.method} has no option {option}: leave it out")
+        if self.hardness != "none" and "hardness" not in known:
+            raise InputError(f"{self.method} has no negatives to weigh: use hardness none")
+        general = {
+            "hardness": self.hardness_object() if self.hardness_options else self.hardness,
+            "recipe": self.recipe,
+            **({} if self.epochs is None else {"epochs": self.epochs}),
+            **preset,
+            **more,
+        }
+        fitting = {name: value for name, value in general.items() if name in known}
+        return kind(**{**fitting, **self.options})
+
+    def decides(self) -> dict[str, Any]:
+        """All settings that decide a result, the defaults among them, as plain JSON values.
+
+        The augmentation of graphs without a published one depends on the data, see `estimator`.
+        """
+        name = known_name(self.dataset) or Path(self.dataset).name
+        settings = self._method(self._published(name)).settings()
+        recipe = asdict(get_recipe(self.recipe)) if "recipe" in settings else {}
+        revision = METHODS[self.method].revision
+        return {
+            **({"revision": revision} if revision > 1 else {}),
+            "dataset": name,
+            "method": self.method,
+            "settings": {
+                k: v for k, v in settings.items() if k not in ("random_state", "hardness")
+            },
+            "recipe": {k: v for k, v in recipe.items() if k != "name" and v is not None},
+            "hardness": decisive_settings(self.hardness_object()),
+            "features": self.features,
+            "protocol": self.protocol,
+        }
+
+    def hardness_object(self) -> Hardness:
+        """The hardness with the settings of the recipe and those given here."""
+        return named_hardness(self.hardness, self.recipe, self.hardness_options)
+
+
+def decisive_settings(hardness: Hardness) -> dict[str, Any]:
+    """The settings of a hardness, without the label that says where they come from."""
+    settings: dict[str, Any] = plain_settings(hardness)
+    settings["params"].pop("recipe", None)
+    return settings
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What one run found; `record` is plain JSON."""
+
+    record: dict[str, Any]
+    model: Method
+    embeddings: NDArray[np.float32]
+    data: GraphSet | NodeGraph
+
+
+def run(
+    spec: Spec,
+    seed: int,
+    *,
+    data_dir: str | None = None,
+    folder: Path | None = None,
+    resume: bool = False,
+    device: str = "cpu",
+    jobs: int = 1,
+    judge: bool = True,
+    progress: bool = True,
+) -> Outcome:
+    """Load, train, embed and (with labels, and if `judge`) evaluate."""
+    data = spec.load(data_dir)
+    model = spec.estimator(data, seed, device=device, progress=progress)
+    started = time.perf_counter()
+    model.fit(data, folder=folder, resume=resume)
+    training = sum(m["seconds"] for m in model.history_) or time.perf_counter() - started
+    embeddings = model.transform(data)
+    record: dict[str, Any] = {
+        "spec": asdict(spec),
+        "seed": seed,
+        "settings": model.settings(),
+        "hardness_settings": plain_settings(spec.hardness_object()),
+        "data": fingerprint(data),
+        "labelled": data.y is not None,
+        "accuracy": None,
+        "weights": weight_summary(model.history_),
+        "collapse": model.collapse_,
+        "seconds": {"training": training},
+        "losses": [round(m["loss"], 6) for m in model.history_],
+    }
+    if judge and data.y is not None:
+        started = time.perf_counter()
+        score = evaluate(
+            embeddings,
+            data,
+            kernel=model.gives_kernel,
+            protocol=spec.protocol or "auto",
+            repeats=1 if spec.level == "graph" else None,
+            random_state=seed if spec.level == "graph" else NODE_RUNS * seed,
+            jobs=jobs,
+            progress=progress,
+        )
+        record["accuracy"] = {
+            "mean": score.mean,
+            "folds": [float(fold) for run in score.folds for fold in run],
+            "inner": [float(fold) for run in score.inner for fold in run],
+            "protocol": score.protocol,
+            "split_hash": score.split_hash,
+        }
+        record["seconds"]["evaluation"] = time.perf_counter() - started
+    record["versions"] = versions()
+    return Outcome(record, model, embeddings, data)
+
+
+def check(
+    spec: Spec, data: GraphSet | NodeGraph, *, device: str = "cpu", judge: bool = True
+) -> None:
+    """Raise `InputError` for whatever would go wrong in `run`, before any work is done."""
+    spec.estimator(data, 0)._start()
+    if device != "cpu":
+        make_fabric(device)
+    if isinstance(data, GraphSet) and len(data) < 2:
+        raise InputError(f"{spec.dataset} has one graph: contrasting needs two or more")
+    if judge and data.y is not None:
+        known = data.y.cpu() if isinstance(data, GraphSet) else data.y[data.y >= 0].cpu()
+        classes, codes = known.unique(return_inverse=True)
+        called = [data.classes[c] if data.classes else c for c in classes.tolist()]
+        try:
+            if isinstance(data, GraphSet):
+                check_classes(codes.numpy(), called, folds=10)
+            else:
+                check_two_classes(called)
+                random_parts(len(known), seeds=[0])
+        except InputError as error:
+            reason = str(error).replace("use folds=", "use augcl evaluate --folds ")
+            raise InputError(
+                f"the embeddings of {spec.dataset} could not be judged: {reason}; "
+                "augcl train --no-evaluate trains all the same"
+            ) from None
+
+
+def weight_summary(history: list[dict[str, Any]]) -> dict[str, Any] | None:
+    """The last fit's vital signs and the last epoch's weights; None where nothing is weighted."""
+    fits = [m["hardness"] for m in history if "hardness" in m]
+    keys = ("weight_std", "near_one", "weight_true_negatives", "weight_false_negatives")
+    last = {key: history[-1][key] for key in keys if history and key in history[-1]}
+    return {**{f"fit_{k}": v for k, v in (fits or [{}])[-1].items()}, **last} or None
+
+
+def versions() -> dict[str, str]:
+    """What the numbers were computed with."""
+    parts = ("augcl", "torch", "torch_geometric", "scikit-learn", "numpy")
+    return {"python": platform.python_version(), **{p: version(p) for p in parts}}
+
+
+def one_thread() -> None:
+    """Small graphs gain nothing from threads, and workers that share a machine lose by them."""
+    torch.set_num_threads(1)
+
+
+def share_threads(workers: int) -> None:
+    """All pairs of nodes are work for many threads: each worker gets its part of the machine."""
+    torch.set_num_threads(max(1, (os.cpu_count() or 1) // workers))

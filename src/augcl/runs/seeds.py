@@ -1,0 +1,262 @@
+"""The same run with several seeds, side by side, kept in one folder that can be continued."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import threading
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+
+from augcl.errors import InputError
+from augcl.files import read_record, write_json, write_text
+from augcl.runs.embedding_file import write_embeddings
+from augcl.runs.run import Spec, one_thread, run, share_threads, versions
+from augcl.training.loop import same_settings
+from augcl.training.method import fingerprint
+from augcl.training.progress import print_warning, progress_bar
+
+RESULT = "result.json"
+RECORD = "record.json"
+METRICS = "metrics.jsonl"
+CURE = "resume the run"
+KEPT = ("model", "embeddings.npz")
+"""What the first seed leaves for the whole run."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a run finds its data, is computed and kept."""
+
+    out: Path
+    data_dir: str | None = None
+    device: str = "cpu"
+    jobs: int = 1
+    resume: bool = False
+    judge: bool = True
+
+    def seed_folder(self, seed: int) -> Path:
+        return self.out / f"seed-{seed}"
+
+
+def run_seeds(spec: Spec, seeds: int, place: Place) -> dict[str, Any]:
+    """Train with seeds 0 … `seeds` − 1; returns what is written to result.json.
+
+    The folder holds result.json, metrics.jsonl of all seeds, and the model and embeddings of
+    seed 0. Finished seeds are not computed again when a run is resumed.
+    """
+    place.out.mkdir(parents=True, exist_ok=True)
+    finished: dict[int, dict[str, Any] | None] = dict.fromkeys(range(seeds))
+    if place.resume:
+        data = fingerprint(spec.load(place.data_dir))
+        finished = {seed: _finished(spec, seed, place, data) for seed in finished}
+    missing = [seed for seed, record in finished.items() if record is None]
+    if missing and min(place.jobs, seeds) > 1:
+        with _watching(spec, seeds, place):
+            work = (delayed(_one_seed)(spec, seed, place, True) for seed in missing)
+            new = Parallel(n_jobs=min(place.jobs, len(missing)))(work)
+    else:
+        new = [_one_seed(spec, seed, place, False) for seed in missing]
+    finished |= zip(missing, new, strict=True)
+    result = summarise(spec, [record for record in finished.values() if record is not None])
+    lines = [
+        json.dumps({"seed": seed, **metrics}) + "\n"
+        for seed in range(seeds)
+        for metrics in read_metrics(place.seed_folder(seed))
+    ]
+    write_text(place.out / METRICS, "".join(lines))
+    for name in KEPT:
+        _move(place.seed_folder(0) / name, place.out / name)
+    write_json(place.out / RESULT, result)
+    return result
+
+
+def read_result(out: Path) -> dict[str, Any]:
+    """The result.json of a finished run."""
+    result = read_record(out / RESULT, CURE)
+    if result is None:
+        raise InputError(f"{out} holds no finished run: {RESULT} is missing")
+    return result
+
+
+def read_metrics(folder: Path) -> list[dict[str, Any]]:
+    """The lines of the metrics.jsonl of a run or of one seed."""
+    lines = (folder / METRICS).read_text(encoding="utf-8").splitlines()
+    return [json.loads(line) for line in lines]
+
+
+def accuracy_text(accuracy: dict[str, Any]) -> str:
+    """The accuracy of a result as people write it; over one seed there is no spread to tell."""
+    mean = f"{100 * accuracy['mean']:.2f}"
+    return f"{mean} ± {100 * accuracy['std']:.2f} %" if has_spread(accuracy) else f"{mean} %"
+
+
+def has_spread(accuracy: dict[str, Any]) -> bool:
+    """Whether the standard deviation of a result is over more than one number."""
+    return len(accuracy["runs"]) > 1 or accuracy.get("std_over") == "splits"
+
+
+def collapses(result: dict[str, Any]) -> dict[int, str]:
+    """Seeds of a result that learned nothing, and why one must say so."""
+    reasons = result.get("collapse") or [None] * len(result["seeds"])  # of an earlier version
+    return {s: why for s, why in zip(result["seeds"], reasons, strict=True) if why is not None}
+
+
+def clear_run(out: Path) -> None:
+    """Remove what an earlier run left in its folder, and nothing else."""
+    seeds = [path for path in out.glob("seed-*") if _is_seed_folder(path)]
+    if not seeds:
+        raise InputError(f"{out} holds files that are not a run's: choose another --out")
+    models = [out / "model"] if (out / "model").exists() else []  # an unfinished run has none
+    for name in (RESULT, METRICS, "embeddings.npz", "report.html"):
+        (out / name).unlink(missing_ok=True)
+    for path in (*models, *seeds):  # seeds last: by them we know a run
+        shutil.rmtree(path)
+
+
+def _is_seed_folder(path: Path) -> bool:
+    """Whether we made it: called seed-3, and nothing in it that we would not write."""
+    ours = {METRICS, "checkpoint.safetensors", RECORD, "model", "embeddings.npz"}
+    return path.name.removeprefix("seed-").isdigit() and all(
+        file.name in ours or file.suffix == ".tmp" for file in path.iterdir()
+    )
+
+
+def summarise(spec: Spec, records: list[dict[str, Any]]) -> dict[str, Any]:
+    """Mean and population standard deviation, and everything needed to repeat it.
+
+    The deviation is over seeds and, of nodes, over all splits of all seeds, as the papers have it.
+    """
+    first = records[0]
+    judged = [r["accuracy"] for r in records if r["accuracy"] is not None]
+    accuracy = None
+    if judged:
+        runs = [found["mean"] for found in judged]
+        nodes = spec.level == "node"
+        spread = [split for found in judged for split in found["folds"]] if nodes else runs
+        accuracy = {
+            "mean": float(np.mean(runs)),
+            "std": float(np.std(spread)),
+            "std_over": "splits" if nodes else "seeds",
+            "runs": runs,
+            "unit": "fraction",
+            "protocol": judged[0]["protocol"],
+            "split_hashes": [found["split_hash"] for found in judged],
+        }
+    parts = {name for r in records for name in r["seconds"]}
+    return {
+        "dataset": spec.dataset,
+        "method": spec.method,
+        "hardness": spec.hardness,
+        "recipe": spec.recipe,
+        "spec": asdict(spec),
+        "settings": first["settings"],
+        "hardness_settings": first["hardness_settings"],
+        "seeds": [r["seed"] for r in records],
+        "accuracy": accuracy,
+        "weights": [r["weights"] for r in records],
+        "collapse": [r.get("collapse") for r in records],
+        "seconds": {p: sum(r["seconds"].get(p, 0.0) for r in records) for p in sorted(parts)},
+        "versions": versions(),
+    }
+
+
+def _one_seed(spec: Spec, seed: int, place: Place, shared: bool) -> dict[str, Any]:
+    if spec.level == "graph":
+        one_thread()  # always, so that --jobs does not change the result
+    elif shared:  # alone, it has the threads that the user gave it
+        share_threads(place.jobs)
+    if shared:
+        warnings.showwarning = print_warning
+    folder = place.seed_folder(seed)
+    outcome = run(
+        spec,
+        seed,
+        data_dir=place.data_dir,
+        folder=folder,
+        resume=place.resume,
+        device=place.device,
+        jobs=1 if shared else max(1, place.jobs),
+        judge=place.judge,
+        progress=not shared,
+    )
+    if seed == 0:
+        outcome.model.save(folder / "model")
+        kernel = outcome.model.gives_kernel
+        file = folder / "embeddings.npz"
+        write_embeddings(file, outcome.embeddings, outcome.data, kernel=kernel)
+    write_json(folder / RECORD, outcome.record)
+    return outcome.record
+
+
+def _finished(spec: Spec, seed: int, place: Place, data: str) -> dict[str, Any] | None:
+    """The record of a seed that is done, if the run is resumed with the same settings."""
+    done = place.seed_folder(seed) / RECORD
+    record = read_record(done, CURE)
+    if record is None:
+        return None
+    try:
+        before, same_data = asdict(Spec(**record["spec"])), record["data"] == data
+        judged = record["accuracy"] is not None or not record["labelled"]
+    except (KeyError, TypeError):
+        raise InputError(
+            f"{done} was written by another version: use --overwrite or another --out"
+        ) from None
+    same_settings(before, asdict(spec), place.out)
+    if not same_data:
+        raise InputError(
+            f"cannot resume {place.out}: the data of {spec.dataset} have changed since seed "
+            f"{seed} was trained; use --overwrite or another --out"
+        )
+    complete = (judged or not place.judge) and _has_its_files(seed, place)
+    return record if complete else None
+
+
+def _has_its_files(seed: int, place: Place) -> bool:
+    """Whether nobody removed what a finished seed has left."""
+    here = place.seed_folder(seed)
+    kept = KEPT if seed == 0 else ()
+    moved = all((here / name).exists() or (place.out / name).exists() for name in kept)
+    return moved and (here / METRICS).exists()
+
+
+def _move(source: Path, target: Path) -> None:
+    """Put a finished file or folder in its place; nothing to do if that happened before."""
+    if not source.exists():
+        return
+    if target.is_dir():
+        shutil.rmtree(target)
+    source.replace(target)
+
+
+@contextmanager
+def _watching(spec: Spec, seeds: int, place: Place) -> Iterator[None]:
+    """A bar over the epochs of all workers, read from the metrics that they write."""
+    stop = threading.Event()
+    files = [place.seed_folder(seed) / METRICS for seed in range(seeds)]
+
+    def epochs_done() -> int:
+        return sum(f.read_bytes().count(b"\n") for f in files if f.exists())
+
+    with progress_bar(f"{spec.method} on {spec.dataset}", seeds * spec.all_epochs) as report:
+
+        def watch() -> None:
+            while not stop.wait(0.3):
+                done = epochs_done()
+                ended = sum((place.seed_folder(s) / RECORD).exists() for s in range(seeds))
+                report(done, f"epochs, {ended} of {seeds} seeds evaluated")
+
+        watcher = threading.Thread(target=watch, daemon=True)
+        watcher.start()
+        try:
+            yield
+        finally:
+            stop.set()
+            watcher.join()

@@ -1,0 +1,77 @@
+"""Training times: measured once, turn by turn, and read back."""
+
+from dataclasses import replace
+
+import pytest
+
+from augcl.paper.graph_rows import TABLE
+from augcl.paper.request import Request
+from augcl.paper.training_time import Timing, measure_times, ratio, time_table
+
+PAIR = Timing(TABLE, "MUTAG", ("GraphCL", "DCL"), turns=2, epochs=1)
+
+
+@pytest.fixture(scope="module")
+def out(tmp_path_factory):
+    """A folder with one measurement."""
+    out = tmp_path_factory.mktemp("time")
+    PAIR.measure(out)
+    return out
+
+
+def test_every_row_has_one_time_a_turn(out):
+    seconds = PAIR.read(out)
+    assert list(seconds) == ["GraphCL", "DCL"]
+    assert all(len(times) == 2 and min(times) > 0 for times in seconds.values())
+
+
+def test_what_was_measured_is_read_and_not_measured_again(out, monkeypatch):
+    request = Request(out, ("MUTAG",), PAIR.rows, seeds=2, epochs=1)
+    monkeypatch.setattr(Timing, "measure", None)  # measuring anew would need it
+    assert measure_times(request, TABLE) == []
+    found = time_table(request, TABLE)
+    seconds = PAIR.read(out)
+    assert found.data["MUTAG"]["DCL"]["seconds"] == seconds["DCL"]
+    assert found.data["MUTAG"]["DCL"]["ratio"] == ratio(seconds, "DCL", "GraphCL")
+    assert found.data["MUTAG"]["GraphCL"]["ratio"] == 1
+    assert [row[0] for row in found.grids[0].rows] == ["MUTAG, GraphCL", "MUTAG, DCL"]
+
+
+def test_rows_without_their_base_are_measured_with_it(out, monkeypatch):
+    measured = []
+    monkeypatch.setattr(Timing, "measure", lambda timing, out: measured.append(timing.rows))
+    measure_times(Request(out, ("PROTEINS",), ("DCL",), seeds=2, epochs=1), TABLE)
+    assert measured == [("GraphCL", "DCL")]
+    found = time_table(Request(out, ("MUTAG",), ("DCL",), seeds=2, epochs=1), TABLE)
+    assert [row[0] for row in found.grids[0].rows] == ["MUTAG, DCL"]
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"rows": ("GraphCL",)},
+        {"rows": ("GraphCL", "HCL")},
+        {"turns": 3},
+        {"epochs": 2},
+        {"dataset": "PROTEINS"},
+    ],
+    ids=str,
+)
+def test_another_question_has_another_file(out, other):
+    timing = replace(PAIR, **other)
+    assert timing.path(out) != PAIR.path(out)
+    assert timing.read(out) is None
+
+
+def test_the_ratio_is_the_median_of_those_of_the_turns():
+    seconds = {"slow": [2.0, 90.0, 3.0, 8.0], "fast": [1.0, 30.0, 2.0, 2.0]}
+    assert ratio(seconds, "slow", "fast") == 2.5  # of 2, 3, 1.5, 4
+
+
+def test_published_ratios_stand_beside_ours(tmp_path, monkeypatch):
+    seconds = {"GraphCL": [1.0, 1.0], "AUGCL": [1.5, 1.7]}
+    monkeypatch.setattr(Timing, "read", lambda timing, out: seconds)
+    request = Request(tmp_path, ("PROTEINS",), ("GraphCL", "AUGCL"), seeds=2)
+    (_, (label, median, ours, theirs)) = time_table(request, TABLE).grids[0].rows
+    assert (label, median, ours) == ("PROTEINS, AUGCL", "1.6", "1.60")
+    assert float(theirs) > 1

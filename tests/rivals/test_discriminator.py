@@ -1,0 +1,45 @@
+import torch
+
+import references
+from augcl.rivals.convolution import BilinearDiscriminator, Convolution, other_nodes, shuffled
+from augcl.views.nodes import NodeViews
+
+
+def seeded(seed=0):
+    return torch.Generator().manual_seed(seed)
+
+
+def test_a_score_is_the_bilinear_form():
+    judge = BilinearDiscriminator(3, 2, seeded())
+    judge.bias.data.fill_(0.5)
+    left, right = torch.randn(4, 3, generator=seeded(1)), torch.randn(4, 2, generator=seeded(2))
+    expected = [(u @ judge.weight @ v + 0.5).item() for u, v in zip(left, right, strict=True)]
+    torch.testing.assert_close(judge(left, right), torch.tensor(expected))
+    torch.testing.assert_close(judge(left, right[0])[0], torch.tensor(expected[0]))
+
+
+def test_no_node_is_its_own_negative_and_all_others_are_drawn():
+    drawn = other_nodes(5, 400, seeded())
+    for node, others in enumerate(drawn):
+        assert set(others.tolist()) == set(range(5)) - {node}
+    assert drawn.equal(other_nodes(5, 400, seeded()))
+
+
+def test_shuffled_features_may_be_mapped_before_or_after():
+    x, w = torch.randn(6, 4, generator=seeded()), torch.randn(4, 2, generator=seeded(1))
+    torch.testing.assert_close(shuffled(x, seeded(2)) @ w, shuffled(x @ w, seeded(2)))
+    assert not shuffled(x, seeded(2)).equal(x)
+
+
+def test_a_convolution_is_the_formula():
+    graph = references.communities(30)
+    view = NodeViews(graph).clean
+    layer = Convolution(24, 5, seeded(), activation="relu")
+    layer.bias.data.fill_(-0.1)
+    a = torch.eye(30)
+    a[graph.edge_index[0], graph.edge_index[1]] = 1
+    root = a.sum(1).rsqrt()
+    mixing = root[:, None] * a * root
+    expected = torch.relu(mixing @ graph.x @ layer.weight - 0.1)
+    torch.testing.assert_close(layer(view, view.edges), expected)
+    torch.testing.assert_close(layer(graph.x, view.edges), expected)

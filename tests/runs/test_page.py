@@ -1,0 +1,145 @@
+import json
+import re
+
+import numpy as np
+import pytest
+
+from augcl.errors import InputError
+from augcl.runs.page import write_report
+
+
+def result(**changes):
+    fit = {"fit_state": "alive", "weight_std": 1.2}
+    return {
+        "dataset": "/data/my <graphs>.zip",
+        "method": "GraphCL",
+        "hardness": "augcl",
+        "settings": {"epochs": 2, "hardness": "augcl"},
+        "hardness_settings": {"class": "AffinityUncertainty", "params": {"reward": 1.9}},
+        "seeds": [0, 1],
+        "accuracy": {"mean": 0.875, "std": 0.0125, "runs": [0.8625, 0.8875], "protocol": "tu-svm"},
+        "weights": [fit, fit],
+        "seconds": {"training": 1.0, "evaluation": 2.0},
+        "versions": {"python": "3.11", "torch": "2.13"},
+    } | changes
+
+
+def epoch(seed, number, **more):
+    return {"seed": seed, "epoch": number, "loss": 3.0 / number, "seconds": 0.1, **more}
+
+
+WEIGHTED = [
+    metrics
+    for seed in (0, 1)
+    for metrics in (
+        epoch(seed, 1),
+        epoch(
+            seed,
+            2,
+            hardness={"state": "alive"},
+            weight_std=1.2,
+            weight_true_negatives=1.1,
+            weight_false_negatives=0.9,
+        ),
+    )
+]
+
+
+@pytest.fixture
+def page(tmp_path):
+    """``page(result, metrics)`` is the report of such a run."""
+
+    def write(found, metrics, Z=None, **arrays):
+        (tmp_path / "result.json").write_text(json.dumps(found))
+        lines = "".join(json.dumps(line) + "\n" for line in metrics)
+        (tmp_path / "metrics.jsonl").write_text(lines)
+        Z = np.random.default_rng(0).normal(size=(6, 4)) if Z is None else Z
+        np.savez(tmp_path / "embeddings.npz", Z=Z, **arrays)
+        assert write_report(tmp_path) == tmp_path / "report.html"
+        return (tmp_path / "report.html").read_text()
+
+    return write
+
+
+def titles(page):
+    return re.findall("<h2>(.*?)</h2>", page)
+
+
+def test_a_weighted_run_shows_loss_weights_classes_and_embeddings(page):
+    text = page(result(), WEIGHTED, y=np.array([0, 0, 0, 1, 1, 1]))
+    assert titles(text) == [
+        "Loss",
+        "Spread of the weights",
+        "Do the weights know the classes?",
+        "Embeddings",
+        "Settings",
+    ]
+    assert "87.50 ± 1.25 %" in text
+    assert "86.25, 88.75" in text
+    assert "coloured by class" in text
+    assert "python 3.11, torch 2.13" in text
+    assert '<p class="warning">' not in text
+
+
+def test_names_are_shown_as_they_are_and_never_run(page):
+    text = page(result(), WEIGHTED)
+    assert "<title>GraphCL + augcl on my &lt;graphs&gt;.zip</title>" in text
+    assert "<graphs>" not in text
+
+
+def test_the_page_holds_the_drawing_library_once_and_loads_nothing(page):
+    text = page(result(), WEIGHTED)
+    assert not re.search(r"<(script|img|iframe)[^>]* src=", text)
+    assert "<link" not in re.sub(r"<script.*?</script>", "", text, flags=re.S)
+    assert text.count("plotly.js v") == 1
+
+
+def test_a_collapse_is_shown_and_the_seed_named(page):
+    dead = {"fit_state": "collapsed", "weight_std": 0.0}
+    text = page(result(weights=[{"fit_state": "alive"}, dead]), WEIGHTED)
+    assert re.search('<p class="warning">The uncertainty model is collapsed for seed 1\\.', text)
+    text = page(result(weights=[dead, dead]), WEIGHTED)
+    assert "collapsed for seeds 0, 1." in text
+    unlearned = {"fit_state": "unlearned", "weight_std": 0.5}
+    text = page(result(weights=[unlearned, dead]), WEIGHTED)
+    assert "is unlearned for seed 0." in text
+    assert "is collapsed for seed 1." in text
+
+
+def test_a_run_without_labels_and_weights_shows_loss_and_embeddings(page):
+    metrics = [epoch(0, 1), epoch(0, 2)]
+    text = page(result(accuracy=None, seeds=[0], weights=[None]), metrics)
+    assert titles(text) == ["Loss", "Embeddings", "Settings"]
+    assert "not judged" in text
+    assert "coloured by class" not in text
+    assert 'class="big"' not in text
+
+
+def test_an_untrained_encoder_has_no_curves(page):
+    text = page(result(weights=[None, None]), [])
+    assert titles(text) == ["Embeddings", "Settings"]
+    assert "plotly.js v" in text
+
+
+def test_one_seed_has_no_spread(page):
+    one = {"mean": 0.875, "std": 0.0, "runs": [0.875], "protocol": "tu-svm"}
+    text = page(result(accuracy=one, seeds=[0], weights=[None]), [epoch(0, 1)])
+    assert '<p class="big">87.50 %</p>' in text
+    assert "standard deviation" not in text
+
+
+def test_of_nodes_one_seed_has_the_spread_of_its_splits(page):
+    one = {"mean": 0.875, "std": 0.0125, "std_over": "splits", "runs": [0.875], "protocol": "p"}
+    text = page(result(accuracy=one, seeds=[0], weights=[None]), [epoch(0, 1)])
+    assert '<p class="big">87.50 ± 1.25 %</p>' in text
+    assert "standard deviation over splits" in text
+
+
+@pytest.mark.parametrize("Z", [np.zeros((3, 2)), np.ones((1, 4)), np.arange(5.0)[:, None]])
+def test_embeddings_of_any_shape_are_drawn(page, Z):
+    assert "Embeddings" in titles(page(result(weights=[None, None]), [epoch(0, 1)], Z=Z))
+
+
+def test_a_folder_without_a_run_is_named(tmp_path):
+    with pytest.raises(InputError, match=r"holds no finished run: result\.json is missing"):
+        write_report(tmp_path)
