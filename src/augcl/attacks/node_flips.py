@@ -21,7 +21,7 @@ from augcl.data import GraphSet
 from augcl.data.node_graph import NodeGraph
 from augcl.encoders.gcn import GCN
 from augcl.errors import InputError, one_of
-from augcl.ops.gcn import propagate
+from augcl.ops.csr import propagate
 from augcl.ops.segments import pointer
 from augcl.training.method import seeded_generator
 from augcl.views.nodes import NodeViews

@@ -10,7 +10,7 @@ from torch.nn.functional import leaky_relu, relu
 
 from augcl.encoders.heads import glorot_linear
 from augcl.errors import one_of
-from augcl.ops.gcn import propagate
+from augcl.ops.csr import propagate
 from augcl.views.nodes import NodeView
 
 RRELU_SLOPE = 11 / 48

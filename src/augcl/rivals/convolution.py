@@ -6,8 +6,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import softplus
 
-from augcl.ops.csr import Adjacency
-from augcl.ops.gcn import propagate
+from augcl.ops.csr import Adjacency, propagate
 from augcl.views.nodes import NodeView
 
 

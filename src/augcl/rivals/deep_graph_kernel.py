@@ -21,7 +21,7 @@ from augcl.ops.segments import pointer
 from augcl.rivals.gensim_models import Texts, frequencies, numbers, one_worker
 from augcl.rivals.graphlets import LARGEST, Isomorphism, draw_graphlets, neighbouring
 from augcl.rivals.kernel import LARGEST_SEED, GraphKernel, Occurrences, node_labels
-from augcl.rivals.wl import refined_labels, subtrees
+from augcl.rivals.wl import subtrees, wl_labels
 from augcl.training.progress import progress_bar
 
 Ints = NDArray[np.int64]
@@ -232,7 +232,7 @@ class DeepGraphKernel(GraphKernel):
         kind = self._setting("substructures")
         if kind == "wl":
             cuts = data.node_ptr[1:-1].cpu().numpy()
-            rounds = refined_labels(data, int(self.height))
+            rounds = wl_labels(data, int(self.height))
             return [part for labels in rounds for part in np.split(labels, cuts)]
         if kind == "shortest-path":
             return path_sentences(data, int(self.n_samples), np.random.default_rng(seed))

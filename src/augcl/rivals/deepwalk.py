@@ -14,8 +14,8 @@ from augcl.data import GraphSet
 from augcl.data.node_graph import NodeGraph
 from augcl.ops.csr import Rows
 from augcl.ops.segments import segment_sum
-from augcl.ops.walks import random_walks
 from augcl.rivals.gensim_models import FittedOnly, frequencies, names, numbers, one_worker, seed_of
+from augcl.rivals.walks import random_walks
 from augcl.training.method import GraphReader, NodeReader
 from augcl.training.progress import Report, progress_bar
 from augcl.views.nodes import NodeViews

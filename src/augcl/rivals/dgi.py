@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from augcl.checks import whole_number
-from augcl.ops.gcn import propagate
+from augcl.ops.csr import propagate
 from augcl.rivals.convolution import (
     BilinearDiscriminator,
     Convolution,

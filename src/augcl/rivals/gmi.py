@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from augcl.checks import number, whole_number
 from augcl.data.node_graph import NodeGraph
 from augcl.errors import InputError
-from augcl.ops.gcn import propagate
+from augcl.ops.csr import propagate
 from augcl.rivals.convolution import BilinearDiscriminator, Convolution, discrimination, other_nodes
 from augcl.rivals.gae import edge_reconstruction
 from augcl.training.estimator import NodeBatch, NodeEstimator

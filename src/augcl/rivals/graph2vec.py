@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -11,8 +12,8 @@ from augcl.checks import whole_number
 from augcl.data import GraphSet
 from augcl.data.features import degrees
 from augcl.errors import InputError, one_of
+from augcl.ops.hashing import refined_labels
 from augcl.ops.segments import pointer, segment_sum
-from augcl.ops.wl import rooted_subgraphs
 from augcl.rivals.gensim_models import FrozenBags, Texts, mark, numbers, trained
 from augcl.training.method import GraphReader, PlainMethod
 from augcl.training.progress import progress_bar
@@ -165,8 +166,9 @@ class Graph2Vec(GraphReader, PlainMethod):
             start = labels_or_degrees(data)
         else:
             start = torch.zeros(data.num_nodes, dtype=torch.long)
-        names = rooted_subgraphs(start, data.edge_index, int(self.height))
-        return names.t().flatten(), data.node_ptr * len(names)
+        rounds = refined_labels(start.numpy(), data.edge_index.numpy(), int(self.height))
+        names = torch.from_numpy(np.stack(rounds, axis=1).view(np.int64))
+        return names.flatten(), data.node_ptr * len(rounds)
 
     def _learned(self) -> dict[str, Tensor]:
         return {

@@ -21,8 +21,7 @@ from augcl.methods import presets
 from augcl.methods.recipes import get_recipe
 from augcl.ops.adam import Adam
 from augcl.ops.cosine import unit_rows
-from augcl.ops.csr import Adjacency
-from augcl.ops.gcn import propagate
+from augcl.ops.csr import Adjacency, propagate
 from augcl.training.estimator import NodeBatch, NodeEstimator
 from augcl.training.loop import Metrics
 from augcl.training.threads import threads_for

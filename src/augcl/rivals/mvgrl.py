@@ -15,21 +15,20 @@ from augcl.encoders import pool
 from augcl.encoders.heads import FeedForward, glorot_linear
 from augcl.errors import one_of
 from augcl.methods.recipes import get_recipe
-from augcl.ops.csr import Adjacency, Rows, SparseMatrix
-from augcl.ops.diffusion import (
-    diffuse,
-    diffuse_in_steps,
-    normalised_adjacency,
-    strongest_diffusion,
-    window,
-)
-from augcl.ops.gcn import propagate
+from augcl.ops.csr import Adjacency, Rows, SparseMatrix, propagate
 from augcl.rivals.convolution import (
     BilinearDiscriminator,
     Convolution,
     discrimination,
     mean_summary,
     shuffled,
+)
+from augcl.rivals.diffusion import (
+    diffuse,
+    diffuse_in_steps,
+    normalised_adjacency,
+    strongest_diffusion,
+    window,
 )
 from augcl.rivals.infograph import jensen_shannon, own_graph
 from augcl.training.estimator import GraphEstimator, NodeBatch, NodeEstimator

@@ -13,8 +13,8 @@ from augcl.data.features import degrees
 from augcl.errors import one_of
 from augcl.ops.csr import Rows
 from augcl.ops.segments import random_element
-from augcl.ops.walks import random_walks
 from augcl.rivals.gensim_models import LONGEST, FittedOnly, Texts, trained
+from augcl.rivals.walks import random_walks
 from augcl.training.method import GraphReader
 
 VARIANTS = ("neighborhood", "structural")

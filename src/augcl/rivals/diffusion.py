@@ -7,8 +7,7 @@ import math
 import torch
 from torch import Tensor
 
-from augcl.ops.csr import Adjacency, Rows
-from augcl.ops.gcn import propagate
+from augcl.ops.csr import Adjacency, Rows, propagate
 from augcl.ops.segments import pointer, segment_ids
 
 BLOCK = 512
