@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn.functional import linear, relu
 
-from augcl.attacks.base import predicted
 from augcl.attacks.classifier import BestEpoch
+from augcl.attacks.graph_attack import predicted
 from augcl.attacks.rules import Rules, flip_edges, is_edge, least_of_each
 from augcl.data.graph import GraphSet
 from augcl.encoders.heads import glorot_linear

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
-from augcl.attacks.structure2vec import EdgeFactors, GraphClassifier
+from augcl.attacks.victim_network import EdgeFactors, GraphClassifier
 from augcl.checks import whole_number
 from augcl.data import GraphSet, as_graphset
 from augcl.data.labels import class_labels

@@ -9,7 +9,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from augcl.attacks.base import Attack, HasEdgeFactors, HasEdgeGradients, predicted
+from augcl.attacks.graph_attack import Attack, HasEdgeFactors, HasEdgeGradients, predicted
 from augcl.attacks.rules import Candidates, flip_edges, least_of_each
 from augcl.data.graph import GraphSet
 from augcl.errors import InputError

@@ -9,7 +9,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from augcl.attacks.base import Attack
+from augcl.attacks.graph_attack import Attack
 from augcl.attacks.rules import flip_edges, is_edge, least_of_each
 from augcl.data.graph import GraphSet
 from augcl.ops.segments import random_below, uniform

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from torch import Tensor, nn
 
 from augcl.attacks.agent import Agent, Game, QNetwork, Schedule, train_agent
-from augcl.attacks.base import Attack, predicted
+from augcl.attacks.graph_attack import Attack, predicted
 from augcl.attacks.rules import Semantics, flip_edges
 from augcl.checks import number, whole_number
 from augcl.data import GraphSet, as_graphset

@@ -8,13 +8,13 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
-from augcl.attacks.structure2vec import EdgeFactors
+from augcl.attacks.victim_network import EdgeFactors
 from augcl.data.graph import GraphSet
 from augcl.ops.components import bridges, component_of_node
 from augcl.ops.segments import pointer
 
 
-class Blocks:
+class GroupPairs:
     """Nodes in groups, arranged by the size of their group.
 
     Parameters
@@ -31,7 +31,7 @@ class Blocks:
 
     Examples
     --------
-    >>> Blocks(torch.tensor([0, 1, 0, 1, 0])).pairs.tolist()
+    >>> GroupPairs(torch.tensor([0, 1, 0, 1, 0])).pairs.tolist()
     [[1, 0, 0, 2], [3, 2, 4, 4]]
     """
 
@@ -77,11 +77,11 @@ class Blocks:
             found.append(torch.stack(ways))
         return torch.cat(found, 1)
 
-    def places(self, pairs: Tensor) -> Tensor:
+    def index_of(self, pairs: Tensor) -> Tensor:
         """(Q,) where pairs i < j of one group each stand among all pairs.
 
-        >>> blocks = Blocks(torch.tensor([0, 1, 0, 1, 0]))
-        >>> blocks.places(torch.tensor([[2, 1], [4, 3]])).tolist()
+        >>> blocks = GroupPairs(torch.tensor([0, 1, 0, 1, 0]))
+        >>> blocks.index_of(torch.tensor([[2, 1], [4, 3]])).tolist()
         [3, 0]
         """
         local = torch.zeros_like(self.group)
@@ -247,13 +247,13 @@ class Candidates:
     legal : (P,) bool
     joined : (P,) bool
         The pair is an edge already.
-    blocks : Blocks, optional
+    blocks : GroupPairs, optional
     """
 
     pairs: Tensor
     legal: Tensor
     joined: Tensor
-    blocks: Blocks | None
+    blocks: GroupPairs | None
 
     def gradients(self, factors: EdgeFactors, *, summed: bool = False) -> Tensor:
         """(2, P) gradients by the weights of i ← j and j ← i; if `summed`, (1, P) of both."""
@@ -292,11 +292,11 @@ class Rules:
         pairs, legal, joined = [], [], []
         blocks = None
         if self.changes != "delete":
-            blocks = Blocks(self.semantics.groups(graphs))
+            blocks = GroupPairs(self.semantics.groups(graphs))
             pairs.append(blocks.pairs)
             taken = torch.zeros_like(blocks.pairs[0], dtype=torch.bool)
             within = edges[:, blocks.group[edges[0]] == blocks.group[edges[1]]]
-            taken[blocks.places(within)] = True
+            taken[blocks.index_of(within)] = True
             joined.append(taken)
             legal.append(self._addable(graphs, blocks.pairs, taken))
         if self.changes != "add":

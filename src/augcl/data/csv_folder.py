@@ -240,7 +240,7 @@ def _labels(graphs: CSVTable | None) -> list[str]:
         )
     if column is None:
         return []
-    labels = graphs.words(column)
+    labels = graphs.strings(column)
     if "" in labels:
         raise InputError(
             f"{graphs.at(labels.index(''))}: column {column!r} is empty: give every graph a class, "
@@ -281,7 +281,7 @@ def read_csv_graph(path: str | os.PathLike[str]) -> NodeGraph:
         cure = cure if column is None else "remove it, or rename it if it is a feature"
         refuse_hidden_classes(nodes, cure, taken=column)
     parts = read_tables(edges, nodes, None, not_features=(column,))
-    words = [] if nodes is None or column is None else nodes.words(column)
+    words = [] if nodes is None or column is None else nodes.strings(column)
     with mistakes_in(folder):
         return NodeGraph.from_arrays(
             pairs=parts.pairs,

@@ -102,7 +102,7 @@ class CSVTable:
             raise InputError(f"{self.at(int(empty.argmax()))}: column {name!r} is empty")
         return column
 
-    def words(self, name: str) -> list[str]:
+    def strings(self, name: str) -> list[str]:
         """A column as text without blanks around the words; empty where there is none."""
         column = pc.fill_null(pc.cast(self._table[name], pa.string()), "")
         words: list[str] = pc.utf8_trim_whitespace(column).to_pylist()

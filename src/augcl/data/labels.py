@@ -82,7 +82,7 @@ def node_classes(labels: Sequence[Any] | np.ndarray[Any, Any] | Tensor) -> Tenso
     if values.dtype.kind == "O" and not any(isinstance(value, str) for value in values):
         values = _numbers(values)
     if values.dtype.kind not in "iufb":
-        return _classes_of_words([_word(value) for value in values.tolist()])
+        return _classes_of_text([_word(value) for value in values.tolist()])
     known = np.isfinite(values) & (values != -1)
     if not known.any() or (values[known] % 1).any():
         return None
@@ -109,7 +109,7 @@ def _word(value: Any) -> str:
     return "" if word.lower() in ("-1", "nan") else word
 
 
-def _classes_of_words(words: list[str]) -> Tensor | None:
+def _classes_of_text(words: list[str]) -> Tensor | None:
     known = [i for i, word in enumerate(words) if word]
     if not known:
         return None

@@ -43,7 +43,7 @@ NODE_FILES = {
 }
 
 
-def places(data_dir: PathLike | None) -> list[Path]:
+def data_folders(data_dir: PathLike | None) -> list[Path]:
     """Folders in which names are looked for, first one first."""
     folders = [] if data_dir is None else [_existing(data_dir)]
     if own := os.environ.get("AUGCL_DATA"):
@@ -257,7 +257,7 @@ def load_graphs(
     elif known == "digits":
         graphs = digits()
     elif known is not None:
-        found = find_graph_set(known, places(data_dir))
+        found = find_graph_set(known, data_folders(data_dir))
         graphs = read_graphs(found or download_tu(known, cache_dir() / "TU"))
     else:
         assert path is not None
@@ -282,7 +282,7 @@ def load_graph(
     if known == "digits-knn":
         graph = digits_knn()
     elif known is not None:
-        found = find_node_set(known, places(data_dir))
+        found = find_node_set(known, data_folders(data_dir))
         graph = read_graph(found or download_node_set(known, cache_dir() / known))
         graph = replace(graph, name=known)
     else:
@@ -299,7 +299,7 @@ def _wanted(name_or_path: PathLike, data_dir: PathLike | None) -> tuple[str | No
             "fit and transform take graphs as they are"
         )
     known = known_name(name_or_path) if isinstance(name_or_path, str) else None
-    folders = places(data_dir)  # complains about a data folder that is not there
+    folders = data_folders(data_dir)  # complains about a data folder that is not there
     if known is not None:
         return known, None
     name = str(name_or_path)

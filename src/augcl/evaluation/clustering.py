@@ -15,7 +15,7 @@ from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 from sklearn.metrics.cluster import contingency_matrix
 
 from augcl.checks import whole_number
-from augcl.evaluation.inputs import Ints, Task, check_two_classes, classes_of, embeddings
+from augcl.evaluation.inputs import Ints, Target, check_two_classes, classes_of, embeddings
 from augcl.training.progress import one_more, progress_bar
 
 
@@ -89,7 +89,7 @@ def clustering(
     """
     whole_number("repeats", repeats, least=1)
     whole_number("starts", starts, least=1)
-    task = Task.of(y)
+    task = Target.of(y)
     X = embeddings(Z).cpu().numpy()
     from sklearn.cluster import KMeans  # half a second, of which the protocols need nothing
 

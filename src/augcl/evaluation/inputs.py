@@ -20,7 +20,7 @@ Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Task:
+class Target:
     """What is to be predicted: raw labels, of "graph", "node" or "any"; fixed splits if any.
 
     `classes` is what the user calls the classes 0, 1, …
@@ -32,13 +32,13 @@ class Task:
     classes: Sequence[str] | None = None
 
     @classmethod
-    def of(cls, y: Any, splits: Splits | None = None) -> Task:
+    def of(cls, y: Any, splits: Splits | None = None) -> Target:
         """From labels, or from the graph or the set of graphs that has them.
 
-        >>> Task.of([0, 1, 1]).level
+        >>> Target.of([0, 1, 1]).level
         'any'
         """
-        if isinstance(y, Task):
+        if isinstance(y, Target):
             return y
         if isinstance(y, GraphSet):
             return cls(y.y, "graph", splits, y.classes)
@@ -53,7 +53,7 @@ class Task:
     def called(self, labels: list[Any]) -> list[Any]:
         """What the user calls the classes with these labels, for messages.
 
-        >>> Task([0, 1, 1], classes=["solid", "liquid"]).called([1])
+        >>> Target([0, 1, 1], classes=["solid", "liquid"]).called([1])
         ['liquid']
         """
         known = dict(enumerate(self.classes or ()))
@@ -140,7 +140,7 @@ def check_two_classes(names: Sequence[Any]) -> None:
 
 
 @dataclass(frozen=True)
-class Request:
+class Samples:
     """Checked samples and settings: what every protocol works on.
 
     `X` is (N, D), or (N, N) if it is a `kernel`, `y` (N,) the number of the class in `names`,

@@ -25,7 +25,7 @@ from sklearn.preprocessing import normalize
 from torch import Tensor
 
 from augcl.errors import InputError
-from augcl.evaluation.inputs import Ints, Request
+from augcl.evaluation.inputs import Ints, Samples
 from augcl.evaluation.score import Score
 from augcl.evaluation.splits import TEST, TRAIN, check_parts, random_parts
 from augcl.training.progress import one_more, progress_bar
@@ -36,21 +36,21 @@ GRID = tuple(2.0**power for power in range(-10, 10))
 INNER_FOLDS = 5
 
 
-def grace_liblinear(request: Request) -> Score:
+def grace_liblinear(samples: Samples) -> Score:
     """10 % of the nodes to train and 90 % to test, drawn anew for each run; 3 runs."""
-    seeds = request.seeds(3)
-    parts = random_parts(len(request.y), seeds, val=0)
-    check_parts(parts, torch.from_numpy(request.y), request.names, needed=(TRAIN, TEST))
-    X = normalize(np.asarray(request.X.cpu().numpy(), dtype=np.float64))
+    seeds = samples.seeds(3)
+    parts = random_parts(len(samples.y), seeds, val=0)
+    check_parts(parts, torch.from_numpy(samples.y), samples.names, needed=(TRAIN, TEST))
+    X = normalize(np.asarray(samples.X.cpu().numpy(), dtype=np.float64))
     total = len(seeds) * (INNER_FOLDS * len(GRID) + 1)
     title = "evaluate: grace-liblinear"
-    with progress_bar(title, total, show=request.progress, stay=False) as report:
+    with progress_bar(title, total, show=samples.progress, stay=False) as report:
         predicted = grid_search_predictions(
-            X, request.y, parts, jobs=request.jobs, on_fit=one_more(report)
+            X, samples.y, parts, jobs=samples.jobs, on_fit=one_more(report)
         )
     accuracies, macro = [], []
     for labels, part in zip(predicted, parts.numpy(), strict=True):
-        true, found = request.y[part == TEST], labels[part == TEST]
+        true, found = samples.y[part == TEST], labels[part == TEST]
         accuracies.append((float(np.mean(true == found)),))
         macro.append(float(f1_score(true, found, average="macro")))
     details = {"macro_f1": tuple(macro)}

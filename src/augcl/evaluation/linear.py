@@ -17,7 +17,7 @@ from sklearn.metrics import f1_score
 from torch import Tensor
 
 from augcl.errors import InputError
-from augcl.evaluation.inputs import Request
+from augcl.evaluation.inputs import Samples
 from augcl.evaluation.score import Score
 from augcl.evaluation.splits import TEST, TRAIN, VALIDATION, check_parts, random_parts
 from augcl.training.progress import one_more, progress_bar
@@ -31,7 +31,7 @@ BYTES_AT_ONCE = {"cpu": 4 << 20, "cuda": 1 << 30}
 
 
 @dataclass(frozen=True)
-class Fit:
+class Regression:
     """The layer (C, D + 1) of the first best validation step, its bias last, and what it reached.
 
     `correct` counts validation nodes, `accuracy` is the fraction of test nodes predicted right.
@@ -54,7 +54,7 @@ def softmax_regressions(
     steps: int = 3000,
     jobs: int = 1,
     on_check: Callable[[], None] = lambda: None,
-) -> list[Fit]:
+) -> list[Regression]:
     """Train one softmax regression per split and keep the best by validation.
 
     Parameters
@@ -87,7 +87,7 @@ def softmax_regressions(
     inputs = torch.cat([Z, Z.new_ones(len(Z), 1)], dim=1)  # the bias is one more weight
     y, parts = y.to(Z.device), parts.to(Z.device)
 
-    def group(runs: Sequence[int]) -> list[Fit]:
+    def group(runs: Sequence[int]) -> list[Regression]:
         return _train(inputs, y, parts[runs], [seeds[r] for r in runs], classes, steps, on_check)
 
     groups = list(_groups(parts, inputs))
@@ -123,7 +123,7 @@ def _train(
     classes: int,
     steps: int,
     on_check: Callable[[], None],
-) -> list[Fit]:
+) -> list[Regression]:
     R, D = len(parts), inputs.shape[1]
     train, held = _rows(parts, TRAIN), _rows(parts, VALIDATION)
     n = train.shape[1]
@@ -165,7 +165,7 @@ def _train(
         predicted = (best[r] @ inputs.T).argmax(0)
         test = parts[r] == TEST
         accuracy = (predicted[test] == y[test]).sum().item() / int(test.sum())
-        fits.append(Fit(best[r], int(best_step[r]), int(correct[r]), accuracy, predicted))
+        fits.append(Regression(best[r], int(best_step[r]), int(correct[r]), accuracy, predicted))
     return fits
 
 
@@ -180,44 +180,44 @@ def initial_weights(classes: int, width: int, seed: int) -> Tensor:
     return (2 * draw - 1) * bound
 
 
-def linear_10_10_80(request: Request) -> Score:
+def linear_10_10_80(samples: Samples) -> Score:
     """10 % of the nodes to train, 10 % to choose the step, 80 % to test; drawn anew for each run.
 
     3000 steps, 20 runs.
     """
-    seeds = request.seeds(20)
-    parts = random_parts(len(request.y), seeds)
-    return _score("linear-10-10-80", request, parts, seeds, steps=3000)
+    seeds = samples.seeds(20)
+    parts = random_parts(len(samples.y), seeds)
+    return _score("linear-10-10-80", samples, parts, seeds, steps=3000)
 
 
-def wikics_20(request: Request) -> Score:
+def wikics_20(samples: Samples) -> Score:
     """The splits that came with the data, 20 for Wiki-CS; 800 steps, one run per split."""
-    parts = request.parts
+    parts = samples.parts
     if parts is None:
         raise InputError(
             "protocol wikics-20 needs the splits that came with the data: give a graph that has "
             "them instead of its labels, or splits="
         )
-    seeds = request.seeds(len(parts))
+    seeds = samples.seeds(len(parts))
     if len(seeds) > len(parts):
         raise InputError(f"repeats={len(seeds)}: there are only {len(parts)} splits, a run each")
     name = "wikics-20" if len(seeds) == 20 else f"wikics-20, but {len(seeds)} splits"
-    return _score(name, request, parts[: len(seeds)], seeds, steps=800)
+    return _score(name, samples, parts[: len(seeds)], seeds, steps=800)
 
 
-def _score(name: str, request: Request, parts: Tensor, seeds: list[int], *, steps: int) -> Score:
-    y = torch.from_numpy(request.y)
-    check_parts(parts, y, request.names, needed=(TRAIN, VALIDATION, TEST))
+def _score(name: str, samples: Samples, parts: Tensor, seeds: list[int], *, steps: int) -> Score:
+    y = torch.from_numpy(samples.y)
+    check_parts(parts, y, samples.names, needed=(TRAIN, VALIDATION, TEST))
     checks = len(seeds) * (steps // CHECK_EVERY)
-    with progress_bar(f"evaluate: {name}", checks, show=request.progress, stay=False) as report:
+    with progress_bar(f"evaluate: {name}", checks, show=samples.progress, stay=False) as report:
         fits = softmax_regressions(
-            request.single(),
+            samples.single(),
             y,
             parts,
             seeds,
-            classes=len(request.names),
+            classes=len(samples.names),
             steps=steps,
-            jobs=request.jobs,
+            jobs=samples.jobs,
             on_check=one_more(report),
         )
     macro = []

@@ -13,8 +13,8 @@ from augcl.checks import whole_number
 from augcl.data.node_graph import Splits
 from augcl.errors import InputError, one_of
 from augcl.evaluation.inputs import (
-    Request,
-    Task,
+    Samples,
+    Target,
     check_two_classes,
     classes_of,
     embeddings,
@@ -26,7 +26,7 @@ from augcl.evaluation.score import Score
 from augcl.evaluation.splits import UNUSED, fixed_parts
 from augcl.evaluation.svm import tu_svm_10fold
 
-PROTOCOLS: dict[str, Callable[[Request], Score]] = {
+PROTOCOLS: dict[str, Callable[[Samples], Score]] = {
     "tu-svm-10fold": tu_svm_10fold,
     "linear-10-10-80": linear_10_10_80,
     "wikics-20": wikics_20,
@@ -113,7 +113,7 @@ def evaluate(
     >>> print(evaluate(y[:, None] - 0.5, y, protocol="linear-10-10-80", repeats=2))
     100.00 ± 0.00 % (2 runs, linear-10-10-80)
     """
-    task = Task.of(y, splits)
+    task = Target.of(y, splits)
     name = one_of(protocol, ("auto", *PROTOCOLS), "protocol")
     name = protocol_for(task) if name == "auto" else name
     if repeats is not None:
@@ -132,7 +132,7 @@ def evaluate(
         rows = torch.from_numpy(kept).to(X.device)
         X = X[rows][:, rows] if kernel else X[rows]
     score = PROTOCOLS[name](
-        Request(
+        Samples(
             X=X,
             y=labels[kept],
             names=names,
@@ -150,7 +150,7 @@ def evaluate(
     return replace(score, splits=everywhere)
 
 
-def protocol_for(task: Task) -> str:
+def protocol_for(task: Target) -> str:
     """The protocol that is customary for a task."""
     if task.level != "node":
         return "tu-svm-10fold"

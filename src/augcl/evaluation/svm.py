@@ -19,7 +19,7 @@ from sklearn.svm import SVC
 
 from augcl.checks import whole_number
 from augcl.errors import InputError
-from augcl.evaluation.inputs import Ints, Request, check_two_classes
+from augcl.evaluation.inputs import Ints, Samples, check_two_classes
 from augcl.evaluation.score import Score
 from augcl.training.progress import one_more, progress_bar
 
@@ -31,17 +31,17 @@ INNER_FOLDS = 5
 LARGEST_MATRIX = 10_000
 
 
-def tu_svm_10fold(request: Request) -> Score:
+def tu_svm_10fold(samples: Samples) -> Score:
     """Stratified cross-validation, 10 folds unless asked otherwise, 5 runs."""
-    folds = 10 if request.folds is None else request.folds
-    check_classes(request.y, request.names, folds)
-    X = np.ascontiguousarray(request.X.cpu().numpy(), dtype=np.float64)
-    splits = [fold_of_sample(request.y, folds, seed) for seed in request.seeds(5)]
+    folds = 10 if samples.folds is None else samples.folds
+    check_classes(samples.y, samples.names, folds)
+    X = np.ascontiguousarray(samples.X.cpu().numpy(), dtype=np.float64)
+    splits = [fold_of_sample(samples.y, folds, seed) for seed in samples.seeds(5)]
     title = "evaluate: tu-svm-10fold"
-    with progress_bar(title, len(splits) * folds, show=request.progress, stay=False) as report:
-        machine = KernelSVM if request.kernel else GridSVM
+    with progress_bar(title, len(splits) * folds, show=samples.progress, stay=False) as report:
+        machine = KernelSVM if samples.kernel else GridSVM
         table = cross_validate(
-            machine(X, request.y), splits, jobs=request.jobs, on_fold=one_more(report)
+            machine(X, samples.y), splits, jobs=samples.jobs, on_fold=one_more(report)
         )
     name = "tu-svm-10fold" if folds == 10 else f"tu-svm-10fold, but {folds} folds"
     test, inner = (tuple(tuple(fold[i] for fold in run) for run in table) for i in (0, 1))

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from augcl.attacks import RLS2V, Attack, GradArgmax, RandSampling
-from augcl.attacks.base import predicted
 from augcl.attacks.classifier import Structure2VecClassifier
+from augcl.attacks.graph_attack import predicted
 from augcl.data import GraphSet
 from augcl.data.generators import component_sets
 from augcl.errors import one_of

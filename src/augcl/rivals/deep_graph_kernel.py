@@ -261,7 +261,7 @@ class DeepGraphKernel(GraphKernel):
         )
         model.build_vocab_from_freq(frequencies(torch.from_numpy(counts)))
         model.train(
-            _Sentences(texts, generator),
+            _ShuffledTexts(texts, generator),
             total_examples=len(texts),
             epochs=int(self.passes),
         )
@@ -294,7 +294,7 @@ class DeepGraphKernel(GraphKernel):
         self.vectors_ = tensors["vectors"].numpy()
 
 
-class _Sentences:
+class _ShuffledTexts:
     """Texts without their numbers, in a new random order at every pass."""
 
     def __init__(self, texts: Texts, generator: torch.Generator) -> None:

@@ -52,7 +52,7 @@ class SkipGram:
         neighbours = Rows.from_pairs(edge_index[0], edge_index[1], num_nodes, ordered=True)
         steps = (1 + self.passes) * self.walks * num_nodes
         with progress_bar(title, steps, show=progress) as report:
-            sentences = _Sentences(self, neighbours, seed_of(generator), report)
+            sentences = _WalkSentences(self, neighbours, seed_of(generator), report)
             counts = frequencies(sentences.counts())
             model = Word2Vec(
                 vector_size=self.dimensions,
@@ -74,7 +74,7 @@ class SkipGram:
         return vectors
 
 
-class _Sentences:
+class _WalkSentences:
     """The same walks at every pass, in a new order: drawn again, block by block, to save memory.
 
     A round is one walk from every node. Its walks come from its own seed; a pass takes the rounds,
@@ -89,7 +89,7 @@ class _Sentences:
         self.names = names(self.num_nodes)
         self.done = 0
 
-    def blocks(self) -> Iterator[Tensor]:
+    def batches(self) -> Iterator[Tensor]:
         own = self.settings
         for index in torch.randperm(own.walks, generator=self.generator).tolist():
             generator = torch.Generator().manual_seed(self.seeds[index])
@@ -105,12 +105,12 @@ class _Sentences:
     def counts(self) -> Tensor:
         """How often each node occurs."""
         total = torch.zeros(self.num_nodes, dtype=torch.long)
-        for block in self.blocks():
+        for block in self.batches():
             total += torch.bincount(block.flatten(), minlength=self.num_nodes)
         return total
 
     def __iter__(self) -> Iterator[list[str]]:
-        for block in self.blocks():
+        for block in self.batches():
             yield from self.names[block.numpy()].tolist()
 
 

@@ -226,10 +226,10 @@ def reweigh(
     beta : float
     """
     labels, sure = labels.repeat(2), sure.repeat(2)
-    extremes = [s.aminmax() for _, s in _blocks(z, e, a.item(), block)]
+    extremes = [s.aminmax() for _, s in _similarity_rows(z, e, a.item(), block)]
     low = min(float(low) for low, _ in extremes)
     spread = max(max(float(high) for _, high in extremes) - low, torch.finfo(z.dtype).tiny)
-    for rows, s in _blocks(z, e, a.item(), block):
+    for rows, s in _similarity_rows(z, e, a.item(), block):
         same = (labels[rows, None] == labels).to(s.dtype)
         new = same.sub_(s.sub_(low).div_(spread)).abs_().pow_(beta)
         written = new.mul_(LEVELS).round_().clamp_(0, LEVELS).to(torch.uint8)
@@ -237,7 +237,7 @@ def reweigh(
         weights[rows] = torch.where(both, written, weights[rows])
 
 
-def _blocks(z: Tensor, e: Tensor, a: float, block: int) -> Iterator[tuple[slice, Tensor]]:
+def _similarity_rows(z: Tensor, e: Tensor, a: float, block: int) -> Iterator[tuple[slice, Tensor]]:
     for start in range(0, len(z), block):
         rows = slice(start, start + block)
         yield rows, (z[rows] @ z.t()).mul_(a).add_(e[rows] @ e.t(), alpha=1 - a)

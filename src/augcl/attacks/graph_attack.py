@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from torch.nn.functional import nll_loss
 
 from augcl.attacks.rules import CHANGES, Rules, SameComponents, Semantics, flip_edges
-from augcl.attacks.structure2vec import EdgeFactors
+from augcl.attacks.victim_network import EdgeFactors
 from augcl.checks import whole_number
 from augcl.data import GraphSet, as_graphset
 from augcl.data.labels import class_labels
