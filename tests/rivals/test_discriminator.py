@@ -1,7 +1,8 @@
 import torch
 
 import references
-from augcl.rivals.convolution import BilinearDiscriminator, Convolution, other_nodes, shuffled
+from augcl.rivals.convolution import BilinearDiscriminator, Convolution, shuffled
+from augcl.rivals.gmi import other_nodes
 from augcl.views.nodes import NodeViews
 
 

@@ -16,9 +16,9 @@ from augcl.ops.segments import pointer
 
 
 class Rows(NamedTuple):
-    """One direction of a sparse matrix: row v has the columns indices[ptr[v]:ptr[v+1]].
+    """A sparse matrix by its rows: row v has the columns indices[ptr[v]:ptr[v+1]].
 
-    Its entries are `values`, or all 1 where that is None.
+    The entries are `values`; None means that all of them are 1.
     """
 
     indices: Tensor
@@ -35,6 +35,7 @@ class Rows(NamedTuple):
         values: Tensor | None = None,
         ordered: bool,
     ) -> Rows:
+        """Build from (E,) rows and columns; `ordered` promises that `row` never decreases."""
         if not ordered:
             row, order = torch.sort(row)
             column = column[order]
@@ -42,10 +43,11 @@ class Rows(NamedTuple):
         return cls(column, pointer(torch.bincount(row, minlength=num_rows)), values)
 
     def times(self, x: Tensor) -> Tensor:
+        """Return the (R, D) product with `x` (C, D), without a gradient."""
         if not len(self.indices):
             return x.new_zeros(len(self.ptr) - 1, x.shape[1])
-        # Of torch's ragged gather-and-sums, embedding_bag was the fastest on the CPU; it runs on
-        # CUDA too.
+        # embedding_bag was the fastest of torch's gather-and-sum functions on the CPU, and it
+        # runs on CUDA too.
         return embedding_bag(
             self.indices,
             x,
@@ -57,7 +59,7 @@ class Rows(NamedTuple):
 
 
 class SparseMatrix:
-    """A constant (R, C) matrix by its rows and its columns, so that both directions are fast.
+    """A constant (R, C) matrix, stored by rows and by columns: the backward pass is fast too.
 
     >>> half = SparseMatrix.from_dense(torch.tensor([[0.0, 0.5], [0.0, 0.0]]))
     >>> half.times(torch.tensor([[1.0], [4.0]])).tolist()
@@ -70,12 +72,13 @@ class SparseMatrix:
 
     @classmethod
     def from_dense(cls, x: Tensor) -> SparseMatrix:
+        """Build from a dense (R, C) tensor."""
         row, column = x.nonzero(as_tuple=True)
         return cls._from_entries(row, column, x[row, column], x.shape)
 
     @classmethod
     def from_csr(cls, x: Tensor) -> SparseMatrix:
-        """From a ``torch.sparse_csr`` tensor."""
+        """Build from a ``torch.sparse_csr`` tensor."""
         counts = x.crow_indices().diff().long()
         row = torch.repeat_interleave(counts)
         return cls._from_entries(row, x.col_indices().long(), x.values(), x.shape)
@@ -90,7 +93,7 @@ class SparseMatrix:
         )
 
     def times(self, x: Tensor) -> Tensor:
-        """The (R, D) product with x (C, D)."""
+        """Return the (R, D) product with `x` (C, D)."""
         product: Tensor = _Product.apply(  # type: ignore[no-untyped-call]
             x, self.rows, self.columns
         )
@@ -120,7 +123,7 @@ class Adjacency(SparseMatrix):
     def from_edges(
         cls, edge_index: Tensor, num_nodes: int, *, symmetric: bool = False, ordered: bool = False
     ) -> Adjacency:
-        """From (2, E) pairs (u, v); `ordered` says that u never decreases."""
+        """Build from (2, E) pairs (u, v); `ordered` promises that u never decreases."""
         source, target = edge_index
         outgoing = Rows.from_pairs(source, target, num_nodes, ordered=ordered)
         if symmetric:
@@ -128,7 +131,7 @@ class Adjacency(SparseMatrix):
         return cls(Rows.from_pairs(target, source, num_nodes, ordered=False), outgoing)
 
     def sum_neighbours(self, x: Tensor) -> Tensor:
-        """(V, D) node values to the (V, D) sums over each node's in-neighbours."""
+        """Return the (V, D) sums of the values `x` (V, D) over the in-neighbours of each node."""
         return self.times(x)
 
 
@@ -173,5 +176,6 @@ class _Propagate(torch.autograd.Function):
 
 
 def _mix(h: Tensor, root: Tensor, matrix: Rows) -> Tensor:
+    """Return D̂^{-1/2} (matrix + I) D̂^{-1/2} h; `root` is the diagonal of D̂^{-1/2}."""
     scaled = h * root
     return matrix.times(scaled).add_(scaled).mul_(root)

@@ -1,4 +1,4 @@
-"""64-bit hashes of whole arrays: names for structures, and draws that depend on nothing else."""
+"""64-bit hashes of whole arrays: names of substructures, and random draws that a hash decides."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Hashes = NDArray[np.uint64]
 
 
 def mixed(x: NDArray[Any]) -> Hashes:
-    """Each whole number scrambled into 64 bits (SplitMix64: one to one).
+    """Hash each whole number to 64 bits (SplitMix64, one to one).
 
     >>> len(set(mixed(np.arange(1000)).tolist()))
     1000
@@ -23,7 +23,7 @@ def mixed(x: NDArray[Any]) -> Hashes:
 
 
 def combined(first: NDArray[Any], *others: NDArray[Any]) -> Hashes:
-    """A hash of an ordered tuple, elementwise.
+    """Hash the ordered tuple (first, *others), elementwise.
 
     >>> one, two = np.array([1]), np.array([2])
     >>> bool(combined(one, two) == combined(two, one))
@@ -36,7 +36,7 @@ def combined(first: NDArray[Any], *others: NDArray[Any]) -> Hashes:
 
 
 def multiset_hashes(elements: Hashes, ptr: NDArray[np.int64]) -> Hashes:
-    """A hash of each segment's elements, whose order does not count.
+    """Hash the elements of each segment, whatever their order.
 
     >>> elements = mixed(np.array([1, 2, 2, 2, 1]))
     >>> first, empty, second = multiset_hashes(elements, np.array([0, 2, 2, 4]))
@@ -44,7 +44,7 @@ def multiset_hashes(elements: Hashes, ptr: NDArray[np.int64]) -> Hashes:
     (np.False_, 0)
     """
     sums = np.zeros(len(elements) + 1, dtype=np.uint64)
-    np.cumsum(elements, out=sums[1:])  # it wraps around, and so does the difference
+    np.cumsum(elements, out=sums[1:])  # overflow wraps around, and so does the difference
     return sums[ptr[1:]] - sums[ptr[:-1]]
 
 
@@ -88,7 +88,7 @@ def refined_labels(
 
 
 def draw_below(limit: NDArray[np.int64], hashes: Hashes) -> NDArray[np.int64]:
-    """A whole number in 0 … limit − 1 for each hash (0 where the limit is 0).
+    """Turn each hash into a whole number from 0 to limit − 1 (0 where the limit is 0).
 
     >>> draw_below(np.array([1, 0]), mixed(np.array([3, 4]))).tolist()
     [0, 0]

@@ -1,4 +1,4 @@
-"""Graph2vec: graphs are documents, rooted subgraphs are their words."""
+"""Graph2vec: doc2vec with graphs as documents and rooted subgraphs as words."""
 
 from __future__ import annotations
 
@@ -26,42 +26,42 @@ RECIPES: dict[str, dict[str, Any]] = {
 
 
 class Graph2Vec(GraphReader, PlainMethod):
-    """Embeds graphs so that those with the same rooted subgraphs lie together.
+    """Embed graphs so that graphs with the same rooted subgraphs lie close together.
 
-    A graph is a document, the subgraphs around its nodes (told apart by Weisfeiler and Lehman) are
-    its words, and skip-gram predicts them from the vector of the graph (PV-DBOW). Where node
-    features are one-hot, they are the labels of the nodes; else the degree is the label.
+    A graph is a document, its words are the subgraphs around its nodes (Weisfeiler–Lehman labels),
+    and skip-gram predicts them from the vector of the graph (PV-DBOW). One-hot node features are
+    the labels of the nodes; with any other features the degree is the label.
 
-    A set of graphs other than that of the fit is embedded by training new vectors while the words
-    stay as they are; words that did not occur in the fit are left out.
+    To embed graphs other than those of the fit, new vectors are trained while the vectors of the
+    words are fixed; words that did not occur in the fit are ignored.
 
     Parameters
     ----------
     height : int
-        Subgraphs reach up to so many steps from their root.
+        Largest distance of a node of a subgraph from its root.
     dimensions : int, optional
-        Of the embedding; 128. Published: 512.
+        Width of the embedding; 128. Published: 512.
     passes : int, optional
-        How often the documents are gone through, in a new random order every time; 100.
-        Published: 1000, which takes ten times as long and did not do better on MUTAG.
+        Passes over the documents, in a new random order each time; 100. Published: 1000, which
+        takes ten times as long and was not better on MUTAG.
     negatives : int, optional
-        Random words to tell each word from; 5. Published: 10.
+        Random words that each word is contrasted with; 5. Published: 10.
     labels : bool, optional
         Use the labels of the nodes.
     recipe : {"default", "paper", "authors"}
-        Decides what is not given: "paper" takes the published sizes, and "authors" does so and, as
-        the code behind the published table, looks at no labels (every node has the same one).
+        Sets every option that is None: "paper" uses the published sizes; "authors" does too and,
+        like the code behind the published table, ignores node labels.
     random_state : int or None
     progress : bool
 
     Attributes
     ----------
     vectors_ : (G, dimensions) float32
-        Of the graphs of the fit.
+        Vectors of the graphs of the fit.
     words_, counts_ : (W,) int64
         Names of the rooted subgraphs, increasing, and how often each occurs.
     weights_ : (W, dimensions) float32
-        Of the words.
+        Output weights of the words.
 
     References
     ----------
@@ -160,7 +160,7 @@ class Graph2Vec(GraphReader, PlainMethod):
         return torch.stack(vectors)
 
     def _names(self, data: GraphSet) -> tuple[Tensor, Tensor]:
-        """The names of all rooted subgraphs, graph after graph, and where each graph begins."""
+        """Return the names of all rooted subgraphs, graph by graph, and the graphs' pointer."""
         data = data.to("cpu")
         if self._setting("labels"):
             start = labels_or_degrees(data)
@@ -185,7 +185,7 @@ class Graph2Vec(GraphReader, PlainMethod):
 
 
 def labels_or_degrees(graphs: GraphSet) -> Tensor:
-    """(V,) which column of one-hot features is 1; the degree where they are something else."""
+    """Return (V,) the column of one-hot features, or the degree if features are not one-hot."""
     x = graphs.x
     one_hot = graphs.num_features > 1 and bool(
         ((x == 0) | (x == 1)).all() and (x.sum(1) == 1).all()

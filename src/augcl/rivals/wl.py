@@ -9,19 +9,19 @@ from augcl.rivals.kernel import GraphKernel, Occurrences, node_labels
 
 
 class WLKernel(GraphKernel):
-    """Compares graphs by the trees of neighbours around their nodes (Weisfeiler–Lehman subtrees).
+    """Compare graphs by the trees of neighbours around their nodes (Weisfeiler–Lehman subtrees).
 
-    A node's label is refined `height` times by the labels of its neighbours; the kernel counts the
-    labels of all rounds that two graphs share, divided by the lengths of both vectors of counts.
-    All nodes of all graphs are relabelled at once, by 64-bit hashes. The first labels are the node
-    features, if these are labels, and the same for all nodes otherwise.
+    The label of a node is refined `height` times by the labels of its neighbours. The kernel is
+    the product of the label counts of two graphs over all rounds, divided by the lengths of both
+    count vectors. All nodes of all graphs are relabelled at once, by 64-bit hashes. The first
+    label of a node is the hash of its features.
 
     Parameters
     ----------
     height : int
         Rounds of refinement; the literature reports each of 1 … 5.
     normalize : bool
-        Every graph is 1 similar to itself.
+        Scale the kernel so that its diagonal is 1.
     random_state, progress :
         Not used; every method has them.
 
