@@ -1,4 +1,4 @@
-"""The white-box attack: the edge that the gradient points at."""
+"""GradArgmax: the white-box attack, which changes the edge with the steepest gradient."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ from augcl.data.graph import GraphSet
 from augcl.errors import InputError
 
 TIE = 1e-5
-"""Gradients that differ less, relative to the steepest, are equal; the first pair of nodes wins.
+"""Gradients within this relative distance of the steepest are equal; the first pair of nodes wins.
 
-Rounding, which differs from processor to processor, must not decide which edge is changed.
+Rounding differs between processors and must not decide which edge is changed.
 """
 
 
 class GradArgmax(Attack):
-    """For each wrong class, changes the edge by which its loss falls fastest; keeps what works.
+    """Try for each wrong class the edge whose change lowers its loss fastest; keep what works.
 
-    The first wrong class that the model then gives a graph ends the attack on it. A graph that no
-    change misleads, or that is misclassified from the start, stays as it is.
+    The attack on a graph ends when the model predicts a wrong class. A graph that no change
+    misleads, or that is misclassified from the start, is not changed.
 
     Parameters
     ----------
     budget, changes, semantics :
-        See `Attack`; edges are changed one after the other.
+        See `Attack`; edges are changed one at a time.
     recipe : {"default", "authors"}
         "authors": targets are compared with labels counted from 1, so that the true class is
-        tried and a wrong one may be left out; the gradient of one direction of an edge counts
-        alone; pairs that are joined already are candidates too.
+        tried and a wrong class may be left out; only the gradient of one direction of an edge
+        counts; existing edges are candidates too.
     random_state : int or None
         Not used: nothing is drawn.
 
@@ -54,10 +54,10 @@ class GradArgmax(Attack):
     ) -> Tensor:
         if not isinstance(model, HasEdgeFactors | HasEdgeGradients):
             if hasattr(model, "edge_factors") or hasattr(model, "edge_gradients"):
-                raise InputError(f"{type(model).__name__} knows no classes_ yet: fit it first")
+                raise InputError(f"{type(model).__name__} has no classes_ yet: fit it first")
             raise InputError(
-                f"{type(model).__name__} gives no gradients by edges: take "
-                "Structure2VecClassifier, WeightedEdges, or another attack"
+                f"{type(model).__name__} has no gradients by edges: use Structure2VecClassifier, "
+                "WeightedEdges, or another attack"
             )
         standing = np.flatnonzero(predicted(model, graphs) == labels)
         if not len(standing):
@@ -71,7 +71,7 @@ class GradArgmax(Attack):
     def _on_standing(
         self, model: Any, graphs: GraphSet, labels: NDArray[Any], targets: Tensor
     ) -> Tensor:
-        """The changes that mislead; all graphs are classified rightly before them."""
+        """Return the changes that mislead the model; it classifies all these graphs correctly."""
         found = self._rules.candidates(graphs, graphs.edge_index[:, :0])
         gradients = self._gradients(model, graphs, found, targets)
         fallen = torch.zeros(len(graphs), dtype=torch.bool, device=graphs.device)
@@ -93,7 +93,7 @@ class GradArgmax(Attack):
         found: Candidates,
         slopes: Tensor,
     ) -> tuple[Tensor, Tensor]:
-        """The changes of the active graphs towards their targets, and which of them fell."""
+        """Return changes of the active graphs towards their targets, and which graphs fell."""
         flips = graphs.edge_index[:, :0]
         fell = torch.zeros_like(active)
         for step in range(self.budget):
@@ -112,7 +112,7 @@ class GradArgmax(Attack):
     def _steepest(
         self, graphs: GraphSet, active: Tensor, found: Candidates, slopes: Tensor
     ) -> Tensor:
-        """(2, P) the pair of each active graph whose change promises most, if any does."""
+        """Return (2, P) the most promising pair of each active graph, if there is one."""
         score = self._score(found, slopes)
         score = score.where(found.legal & (score <= 0), torch.inf)
         graph = graphs.graph_of_node[found.pairs[0]]
@@ -125,14 +125,14 @@ class GradArgmax(Attack):
     def _gradients(
         self, model: Any, graphs: GraphSet, found: Candidates, targets: Tensor
     ) -> list[Tensor]:
-        """For each row of targets (2, P): by both directions of each pair; or (1, P), their sum."""
+        """Return for each row of targets (2, P) gradients by both directions, or (1, P) sums."""
         if isinstance(model, HasEdgeFactors):
             factors = model.edge_factors(graphs, targets)
             return [found.gradients(f, summed=not self._authors) for f in factors]
         return [model.edge_gradients(graphs, found.pairs, target) for target in targets]
 
     def _score(self, found: Candidates, gradients: Tensor) -> Tensor:
-        """(P,) how the loss of the target class changes, to first order."""
+        """Return (P,) the first-order change of the loss of the target class."""
         if self._authors:
             return gradients.min(0).values
         slope = gradients.sum(0)
@@ -140,7 +140,7 @@ class GradArgmax(Attack):
 
 
 def target_classes(number: NDArray[np.int64], classes: int, authors: bool) -> NDArray[np.int64]:
-    """(R, G) the classes that each graph is pushed to, one after the other; −1 for none.
+    """Return (R, G) the classes that each graph is pushed to, in order; −1 means none.
 
     >>> target_classes(np.array([0, 1, 2]), 3, authors=False).T.tolist()
     [[1, 2], [0, 2], [0, 1]]
@@ -155,6 +155,7 @@ def target_classes(number: NDArray[np.int64], classes: int, authors: bool) -> ND
 
 
 def _numbers(model: Any, labels: NDArray[Any]) -> NDArray[np.int64]:
+    """Return (G,) the index of each label in the model's classes."""
     classes = np.asarray(model.classes_)
     if not np.isin(labels, classes).all():
         raise InputError("a graph has a class that the model does not know: leave it out")

@@ -216,5 +216,6 @@ def check_classes(y: Ints, classes: Sequence[Any], folds: int) -> None:
     fewer = [k for k in range(folds - 1, 1, -1) if smallest_class(k) <= count]
     cure = f"use folds={fewer[0]}" if fewer else "merge it with another class or drop it"
     raise InputError(
-        f"class {classes[least]!r} has only {count} members, but {folds} folds need {needed}: {cure}"
+        f"class {classes[least]!r} has only {count} members, "
+        f"but {folds} folds need {needed}: {cure}"
     )
