@@ -141,7 +141,7 @@ def test_targets_need_a_class_that_the_victim_knows(victim, kind):
         known = np.flatnonzero(GRAPH.y.numpy()[:60] != missing)
         ignorant = NodeVictim(victim.method).fit(GRAPH, known)
         strange = int(np.flatnonzero(GRAPH.y.numpy() == missing)[0])
-        with pytest.raises(InputError, match=f"node {strange} is of class {missing}"):
+        with pytest.raises(InputError, match=f"node {strange} has class {missing}"):
             kind().attack(ignorant, GRAPH, [int(known[0]), strange])
 
 

@@ -78,7 +78,7 @@ def test_split_hash_names_the_folds(data):
     ("change", "message"),
     [
         ({"y": None}, "evaluate needs labels"),
-        ({"y": np.zeros(40)}, "two classes or more"),
+        ({"y": np.zeros(40)}, "at least two classes"),
         ({"y": np.arange(39)}, "40 embeddings but 39 labels"),
         ({"y": np.zeros((40, 2))}, "one class per sample"),
         ({"y": np.full(40, np.nan)}, "row 0 has none"),
