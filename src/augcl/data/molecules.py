@@ -14,10 +14,13 @@ from torch import Tensor
 from augcl.data.graph import GraphSet
 from augcl.errors import InputError
 
-ELEMENTS = tuple(
-    "H B C N O F Na Mg Al Si P S Cl K Ca Ti V Cr Mn Fe Co Ni Cu Zn Ge As Se Br Zr Ag Cd Sn Sb I "
-    "Pt Au Hg Pb Bi".split()  # noqa: SIM905
+# fmt: off
+ELEMENTS = (
+    "H", "B", "C", "N", "O", "F", "Na", "Mg", "Al", "Si", "P", "S", "Cl",
+    "K", "Ca", "Ti", "V", "Cr", "Mn", "Fe", "Co", "Ni", "Cu", "Zn", "Ge", "As",
+    "Se", "Br", "Zr", "Ag", "Cd", "Sn", "Sb", "I", "Pt", "Au", "Hg", "Pb", "Bi",
 )
+# fmt: on
 """Elements with a column of their own; all others share the column "element=other"."""
 
 BONDS = ("single", "double", "triple", "aromatic")
