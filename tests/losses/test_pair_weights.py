@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from augcl.hardness import AffinityUncertainty, Hardness, Uniform
-from augcl.losses.pair_weights import PairWeights
+from augcl.losses.node_info_nce import PairWeights
 
 ALL = slice(None)
 

@@ -87,7 +87,7 @@ def attack(
         victim: Any = spec.victim(seed)
         victim.fit(
             train,
-            test=test if recipe == "authors" else None,
+            test=test if victim.selects_on_test else None,
             folder=out / "model",
             resume=resume,
         )

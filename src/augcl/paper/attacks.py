@@ -19,11 +19,12 @@ from augcl.data.generators import component_sets
 from augcl.errors import one_of
 from augcl.evaluation.statistics import wilson_interval
 from augcl.files import write_json
+from augcl.methods.recipes import decisive_settings
 from augcl.paper.cells import FOLDER, clear_work, digest, work_folder
 from augcl.paper.grid import Findings, Grid
 from augcl.paper.published import attack_accuracy
 from augcl.paper.request import Request
-from augcl.runs.run import decisive_settings, one_thread, versions
+from augcl.runs.run import hardness_settings, one_thread, versions
 from augcl.training.method import plain_settings
 
 PRETRAININGS: dict[str, dict[str, Any]] = {
@@ -146,7 +147,7 @@ def attack_table_cell(
     victim = spec.victim(seed, progress=progress)
     victim.fit(
         train,
-        test=test if spec.recipe == "authors" else None,
+        test=test if victim.selects_on_test else None,
         folder=place and place / "victim",
         resume=place is not None,
     )
@@ -227,8 +228,8 @@ class AttackCell:
         decides = digest(
             {
                 **asdict(self.spec),
-                "victim": victim.settings(),
-                "hardness": decisive_settings(victim.hardness_),
+                "victim": {**decisive_settings(victim), "view": victim.view},
+                "hardness": hardness_settings(victim.hardness_),
                 "attacks": [plain_settings(self.spec.attack(name, 0)) for name in ATTACKS],
             }
         )
