@@ -22,7 +22,7 @@ def test_a_fifth_of_the_nodes_is_dropped(form):
 
 
 def test_the_intended_view_is_the_plain_one_and_a_loop_at_every_node():
-    plain, intended = draw("plain"), draw("intended")
+    plain, intended = draw("plain"), draw("self-loops")
     entries = {tuple(e) for e in plain.edge_index.t().tolist()}
     entries |= {(v, v) for v in range(plain.num_nodes)}
     assert sorted(entries) == sorted(map(tuple, intended.edge_index.t().tolist()))

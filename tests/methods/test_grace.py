@@ -117,7 +117,7 @@ def test_hardness_sets_in_exactly_after_the_warm_up(graph, warmup, plain):
 
 
 def test_long_runs_warm_up_for_400_epochs(graph):
-    model = GRACE(epochs=3000)
+    model = GRACE(hardness="augcl", epochs=3000)
     model._start()
     assert model._schedule.first_epoch == 400
 
