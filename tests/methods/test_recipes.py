@@ -5,10 +5,11 @@ import inspect
 import pytest
 
 import augcl
-from augcl.methods.recipes import by_recipe, decisive_settings, recipes
+from augcl.methods.recipes import by_recipe, left_to_recipe, recipes
 from augcl.runs.models import CLASSIFIERS, METHODS
+from augcl.runs.run import Spec
 
-KINDS = {**METHODS, **CLASSIFIERS}
+KINDS = {**METHODS, **CLASSIFIERS, **vars(augcl.attacks)}
 
 
 def test_every_setting_of_a_recipe_is_an_argument_of_its_method():
@@ -31,6 +32,9 @@ def test_every_setting_of_a_recipe_is_an_argument_of_its_method():
         (augcl.MVGRL, "loops", [1, 2, 1]),
         (augcl.HSAN, "accumulate", [False, True, False]),
         (augcl.Structure2VecClassifier, "select_on", ["validation", "test", "validation"]),
+        (augcl.attacks.RandSampling, "idle", [False, True, False]),
+        (augcl.attacks.GradArgmax, "one_direction", [False, True, False]),
+        (augcl.attacks.RLS2V, "learn_on_attacked", [False, True, False]),
     ],
 )
 def test_a_recipe_decides_what_is_left_open(method, name, expected):
@@ -44,11 +48,16 @@ def test_an_argument_has_the_last_word():
 
 
 def test_settings_left_to_the_recipe_decide_nothing_besides_its_name():
-    model = augcl.MVGRL(recipe="authors")
-    assert "loops" in model.settings()
-    assert "loops" not in decisive_settings(model)
-    assert decisive_settings(augcl.MVGRL(loops=3))["loops"] == 3
-    assert decisive_settings(model)["recipe"] == "authors"
+    assert left_to_recipe(augcl.MVGRL(recipe="authors")) == {"loops"}
+    assert left_to_recipe(augcl.MVGRL(loops=3)) == set()
+    assert "growth" not in left_to_recipe(augcl.JOAO())  # all methods share it
+    one, other, same = (
+        Spec("Cora", "MVGRL", "none", recipe, options=options).decides()["settings"]
+        for recipe, options in (("default", {}), ("default", {"loops": 2}), ("authors", {}))
+    )
+    assert "loops" not in one
+    assert other == {**one, "loops": 2}
+    assert same == {**one, "recipe": "authors"}
 
 
 @pytest.mark.parametrize(

@@ -98,7 +98,7 @@ def attack(
         if not hasattr(victim, "predict"):
             raise InputError(f"{model} holds a {type(victim).__name__}, which does not classify")
     if isinstance(attacker, RLS2V):
-        seen = test if recipe == "authors" else train
+        seen = test if attacker.learns_on_attacked else train
         attacker.fit(victim, seen, folder=out / "agent", resume=resume)
         attacker.save(out / "agent")
         written.append("agent")

@@ -32,6 +32,13 @@ class Recipe:
         share = int(epochs * self.warmup_share)
         return share if self.warmup_most is None else min(share, self.warmup_most)
 
+    def of_method(self, kind: type) -> dict[str, Any]:
+        """Return what holds for a class of methods, with what it inherits."""
+        found: dict[str, Any] = {}
+        for parent in reversed(kind.__mro__):
+            found |= self.methods.get(parent.__name__, {})
+        return found
+
     def shared(self) -> dict[str, Any]:
         """Return what holds for all methods, as plain values."""
         found = {f.name: getattr(self, f.name) for f in fields(self)}
@@ -67,22 +74,18 @@ def by_recipe(method: Any, name: str) -> Any:
     if given is not None:
         return given
     recipe = get_recipe(method.recipe)
-    for kind in type(method).__mro__:
-        if name in (own := recipe.methods.get(kind.__name__, {})):
-            return own[name]
-    return getattr(recipe, name)
+    return {**recipe.shared(), **recipe.of_method(type(method))}[name]
 
 
-def decisive_settings(method: Any) -> dict[str, Any]:
-    """Return the settings of a method without those that it leaves to its recipe.
+def left_to_recipe(method: Any) -> set[str]:
+    """Return the names of the settings that a method leaves to its recipe.
 
-    The name of the recipe stands for these.
+    They decide nothing besides the recipe's name, so they are no part of a cell's digest. What all
+    methods share is: it stands there as in `Recipe.shared`.
     """
-    recipe = recipes()["default"]
-    kinds = [kind.__name__ for kind in type(method).__mro__]
-    left = {name for kind in kinds for name in recipe.methods.get(kind, {})} - {*recipe.shared()}
-    settings: dict[str, Any] = method.settings()
-    return {k: v for k, v in settings.items() if v is not None or k not in left}
+    recipe = get_recipe(method.recipe)
+    names = {*recipe.of_method(type(method))} - {*recipe.shared()}
+    return {name for name in names if getattr(method, name) is None}
 
 
 def chosen_hardness(hardness: Hardness | str | None, recipe: Recipe) -> Hardness:

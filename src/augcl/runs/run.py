@@ -24,7 +24,7 @@ from augcl.evaluation.svm import check_classes
 from augcl.files import packaged_toml
 from augcl.hardness import Hardness, named_hardness
 from augcl.methods.presets import preset_for
-from augcl.methods.recipes import decisive_settings, get_recipe
+from augcl.methods.recipes import get_recipe, left_to_recipe
 from augcl.runs.models import METHODS
 from augcl.training.loop import make_fabric
 from augcl.training.method import Method, fingerprint, plain_settings
@@ -111,16 +111,17 @@ class Spec:
         The augmentation of graphs without a published one depends on the data, see `estimator`.
         """
         name = known_name(self.dataset) or Path(self.dataset).name
-        settings = decisive_settings(self._method(self._published(name)))
-        recipe = get_recipe(self.recipe).shared() if "recipe" in settings else {}
+        method = self._method(self._published(name))
+        settings = method.settings()
+        recipe, left = {}, {"random_state", "hardness"}
+        if "recipe" in settings:
+            recipe, left = get_recipe(self.recipe).shared(), left | left_to_recipe(method)
         revision = METHODS[self.method].revision
         return {
             **({"revision": revision} if revision > 1 else {}),
             "dataset": name,
             "method": self.method,
-            "settings": {
-                k: v for k, v in settings.items() if k not in ("random_state", "hardness")
-            },
+            "settings": {k: v for k, v in settings.items() if k not in left},
             "recipe": recipe,
             "hardness": hardness_settings(self.hardness_object()),
             "features": self.features,
