@@ -19,7 +19,8 @@ from augcl.checks import whole_number
 from augcl.data import GraphSet, as_graphset
 from augcl.data.labels import class_labels
 from augcl.errors import InputError, one_of
-from augcl.training.method import seeded_generator
+from augcl.methods.recipes import by_recipe
+from augcl.training.method import plain_settings, seeded_generator
 
 
 @runtime_checkable
@@ -153,6 +154,10 @@ class Attack(BaseEstimator, ABC):  # type: ignore[misc]
     semantics : Semantics, optional
         What must not change; the number of components if None.
     recipe : {"default", "authors"}
+        Decides what is said to be decided by it.
+    idle : bool, optional
+        Pairs that are joined already may be chosen, which changes nothing. Decided by the recipe
+        if None: True in the released code ("authors"), else False.
     random_state : int or None
     """
 
@@ -166,12 +171,14 @@ class Attack(BaseEstimator, ABC):  # type: ignore[misc]
         changes: str = "add",
         semantics: Semantics | None = None,
         recipe: str = "default",
+        idle: bool | None = None,
         random_state: int | None = 0,
     ) -> None:
         self.budget = budget
         self.changes = changes
         self.semantics = semantics
         self.recipe = recipe
+        self.idle = idle
         self.random_state = random_state
 
     @abstractmethod
@@ -207,12 +214,20 @@ class Attack(BaseEstimator, ABC):  # type: ignore[misc]
             found.append(flips + data.node_ptr[ids[0]])
         return flip_edges(data, torch.cat(found, 1))
 
+    def settings(self) -> dict[str, Any]:
+        """Return the hyper-parameters as plain JSON values."""
+        return {
+            name: type(value).__name__ if name == "semantics" and value else plain_settings(value)
+            for name, value in self.get_params(deep=False).items()
+            if name != "progress"
+        }
+
     def _check(self) -> None:
         whole_number("budget", self.budget, least=1)
         one_of(self.changes, CHANGES, "kind of changes")
         one_of(self.recipe, ("default", "authors"), "recipe")
-        if self._authors and self.changes != "add":
-            raise InputError('recipe="authors" only adds edges: leave changes at "add"')
+        if by_recipe(self, "idle") and self.changes != "add":
+            raise InputError('idle=True (recipe "authors") only adds edges: leave changes at "add"')
         given, asked = self.semantics, ("groups", "may_add", "may_delete")
         if isinstance(given, type) or not (
             given is None or all(hasattr(given, name) for name in asked)
@@ -223,13 +238,9 @@ class Attack(BaseEstimator, ABC):  # type: ignore[misc]
             )
 
     @property
-    def _authors(self) -> bool:
-        return self.recipe == "authors"
-
-    @property
     def _rules(self) -> Rules:
         semantics = SameComponents() if self.semantics is None else self.semantics
-        return Rules(semantics, self.changes, idle=self._authors)
+        return Rules(semantics, self.changes, idle=by_recipe(self, "idle"))
 
     def _labels(self, model: Any, graphs: GraphSet, y: Any) -> NDArray[Any]:
         if y is None and graphs.y is None:

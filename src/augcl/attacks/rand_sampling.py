@@ -25,8 +25,8 @@ class RandSampling(Attack):
     ----------
     budget, changes, semantics :
         See `Attack`.
-    recipe : {"default", "authors"}
-        "authors": existing edges may be drawn too, which changes nothing.
+    recipe, idle :
+        See `Attack`.
     random_state : int or None
 
     Examples
@@ -49,7 +49,7 @@ class RandSampling(Attack):
         flips = graphs.edge_index.new_empty(2, 0)
         for step in range(self.budget):
             new = self._draw(graphs, flips, generator)
-            if self._authors:  # an existing edge may be drawn, as published
+            if self._rules.idle:
                 new = new[:, ~is_edge(graphs, new)]
             flips = torch.cat([flips, new], 1)
             if step + 1 < self.budget:

@@ -26,7 +26,7 @@ from augcl.data.node_graph import NodeGraph
 from augcl.encoders.heads import glorot_linear
 from augcl.errors import one_of
 from augcl.methods import presets
-from augcl.methods.recipes import get_recipe
+from augcl.methods.recipes import by_recipe, get_recipe
 from augcl.ops.adam import Adam
 from augcl.ops.cosine import unit_rows
 from augcl.ops.csr import Adjacency, propagate
@@ -278,8 +278,10 @@ class HSAN(NodeEstimator):
         Published settings of a data set ("Cora", "CiteSeer", "Amazon-Photo", …; see
         hsan_presets.toml) for everything below that is None.
     recipe : {"default", "authors", "paper"}
-        "authors" never sets gradients to zero, as the released code: each step uses the sum of all
-        gradients so far.
+        Decides `accumulate`.
+    accumulate : bool, optional
+        Never set gradients to zero: each step uses the sum of all gradients so far. Decided by the
+        recipe if None: True in the released code ("authors"), else False.
     epochs : int
         0 gives the untrained encoders on the smoothed features.
     filter_steps : int, optional
@@ -327,6 +329,7 @@ class HSAN(NodeEstimator):
         *,
         preset: str = "default",
         recipe: str = "default",
+        accumulate: bool | None = None,
         epochs: int = 400,
         filter_steps: int | None = None,
         components: int | None = None,
@@ -343,6 +346,7 @@ class HSAN(NodeEstimator):
     ) -> None:
         self.preset = preset
         self.recipe = recipe
+        self.accumulate = accumulate
         self.epochs = epochs
         self.filter_steps = filter_steps
         self.components = components
@@ -394,7 +398,7 @@ class HSAN(NodeEstimator):
         return min(components, nodes) if 0 < components < features else features
 
     def _optimizer(self, network: nn.Module) -> torch.optim.Optimizer:
-        kind = SummingAdam if self.recipe == "authors" else Adam
+        kind = SummingAdam if by_recipe(self, "accumulate") else Adam
         return kind(network.parameters(), lr=self._setting("lr"), fused=True)
 
     def _batches(self, data: NodeGraph, generator: torch.Generator) -> list[NodeBatch]:

@@ -14,7 +14,7 @@ from augcl.data.node_graph import NodeGraph
 from augcl.encoders import pool
 from augcl.encoders.heads import FeedForward, glorot_linear
 from augcl.errors import one_of
-from augcl.methods.recipes import get_recipe
+from augcl.methods.recipes import by_recipe, get_recipe
 from augcl.ops.csr import Adjacency, Rows, SparseMatrix, propagate
 from augcl.rivals.convolution import (
     BilinearDiscriminator,
@@ -56,7 +56,10 @@ class MVGRL(NodeEstimator):
         Epochs without a lower loss after which training ends; the weights with the lowest loss are
         kept. None: all epochs, last weights.
     recipe : {"default", "authors", "paper"}
-        "authors" gives each node two loops in the view of the neighbours, as the released code.
+        Decides `loops`.
+    loops : int, optional
+        Self-loops of each node in the view of the neighbours; decided by the recipe if None: 2 in
+        the released code ("authors"), else 1.
     width : int
         Of an embedding.
     alpha : float
@@ -94,6 +97,7 @@ class MVGRL(NodeEstimator):
         epochs: int = 500,
         patience: int | None = 20,
         recipe: str = "default",
+        loops: int | None = None,
         width: int = 512,
         alpha: float = 0.2,
         strongest: int = 64,
@@ -109,6 +113,7 @@ class MVGRL(NodeEstimator):
         self.epochs = epochs
         self.patience = patience
         self.recipe = recipe
+        self.loops = loops
         self.width = width
         self.alpha = alpha
         self.strongest = strongest
@@ -126,12 +131,10 @@ class MVGRL(NodeEstimator):
         get_recipe(self.recipe)
         for name in ("width", "strongest", "windows"):
             whole_number(name, getattr(self, name), least=1)
+        self._loops = by_recipe(self, "loops")
+        whole_number("loops", self._loops, least=0)
         whole_number("window", self.window, least=2)
         number("alpha", self.alpha, least=0.01, most=1)
-
-    @property
-    def _loops(self) -> int:
-        return 2 if self.recipe == "authors" else 1
 
     def _build(self, features: int, generator: torch.Generator) -> nn.Module:
         return MVGRLNetwork(features, self.width, generator)

@@ -11,7 +11,7 @@ from augcl.checks import number
 from augcl.data.graph import GraphSet
 from augcl.encoders import ContrastiveNetwork, inputs
 from augcl.hardness import Hardness
-from augcl.methods.contrast import HardenedContrast
+from augcl.methods.contrast import ContrastiveGraphMethod
 
 
 @torch.no_grad()
@@ -40,7 +40,7 @@ def _normal(like: Tensor, generator: torch.Generator) -> Tensor:
     return torch.randn(like.shape, generator=generator, device=generator.device).to(like)
 
 
-class SimGRACE(HardenedContrast):
+class SimGRACE(ContrastiveGraphMethod):
     """Contrast graphs with their embeddings by an encoder with perturbed weights.
 
     The graphs themselves are not augmented. In every step all weights θ of a copy of the encoder
