@@ -7,6 +7,7 @@ from torch import nn
 
 import references
 from augcl import DGI, InputError
+from augcl.training.callbacks import KeepBest
 from augcl.training.loop import Run
 from quick_nodes import losses, same
 from stopping import StopError, stop_after, without_seconds
@@ -97,17 +98,30 @@ def test_the_epoch_in_which_patience_ends_has_a_checkpoint(graph, tmp_path):
     assert np.array_equal(again.transform(graph), first.transform(graph))
 
 
-def test_the_epochs_since_the_best_are_those_that_a_look_at_all_losses_finds():
-    draws = np.random.default_rng(0).integers(0, 8, size=40) / 7  # with many equal ones
+@pytest.mark.parametrize("first", [0, 7])
+@pytest.mark.parametrize("patience", [1, 3, 8, 40])
+def test_it_ends_where_a_look_at_all_losses_says(patience, first):
+    draws = np.random.default_rng(patience).integers(0, 8, size=40) / 7  # with many equal ones
     network = nn.Linear(2, 2)
     run = Run(network, torch.optim.Adam(network.parameters()), torch.Generator())
+    keep = KeepBest(run, patience=patience, first=first)
     for done in range(1, len(draws) + 1):
-        run.add({"loss": float(draws[done - 1])})
-        assert run.since_best == done - 1 - int(np.argmin(draws[:done]))
-    waited = run.since_best
-    run.restore(run.snapshot({}))
-    assert run.since_best == waited
-    assert [metrics["loss"] for metrics in run.history] == draws.tolist()
+        metrics = {"epoch": done, "loss": float(draws[done - 1])}
+        keep.on_epoch_begin(None, metrics)
+        run.history.append(metrics)
+        over = keep.on_epoch_end(None, metrics)
+        counted = draws[first:done]
+        if not len(counted):
+            assert not over
+            assert run.best.epoch == 0
+            continue
+        best = first + int(np.argmin(counted)) + 1
+        assert (run.best.epoch, run.best.loss) == (best, counted.min())
+        assert over == (done - best >= patience)
+    again = Run(nn.Linear(2, 2), run.optimizer, torch.Generator())
+    again.restore(run.snapshot({}))
+    assert (again.best.epoch, again.best.loss) == (run.best.epoch, run.best.loss)
+    assert again.history == run.history
 
 
 @pytest.mark.parametrize("patience", [0, 1.5, -3])

@@ -190,7 +190,7 @@ class Attack(BaseEstimator, ABC):  # type: ignore[misc]
             True classes; those of the graphs if None, and if they have none what the model says
             of them.
         """
-        self._check()
+        self.check()
         data = as_graphset(graphs)
         labels = self._labels(model, data, y)
         generator = seeded_generator(self.random_state)
@@ -203,7 +203,8 @@ class Attack(BaseEstimator, ABC):  # type: ignore[misc]
             found.append(flips + data.node_ptr[ids[0]])
         return flip_edges(data, torch.cat(found, 1))
 
-    def _check(self) -> None:
+    def check(self) -> None:
+        """Raise `InputError` for settings with which an attack would not start."""
         whole_number("budget", self.budget, least=1)
         one_of(self.changes, CHANGES, "kind of changes")
         one_of(self.recipe, ("default", "authors"), "recipe")

@@ -92,7 +92,7 @@ class NodeVictim:
         """Learn the classes of the nodes `train`, numbers or a mask."""
         from sklearn.linear_model import LogisticRegression
 
-        data = self.method._read(graph)
+        data = self.method.read(graph)
         if data.y is None:
             raise InputError(f"{data.name} has no labels: a victim learns them")
         nodes = node_numbers(train, data.num_nodes)
@@ -113,7 +113,7 @@ class NodeVictim:
         """The graph, and the (T,) numbers of the targets, where the victim computes."""
         if not hasattr(self, "classes_"):
             raise InputError("the victim knows no classes yet: call fit(graph, train) first")
-        data: NodeGraph = self.method._read(graph).to(self.weight.device)
+        data: NodeGraph = self.method.read(graph).to(self.weight.device)
         chosen = torch.from_numpy(node_numbers(targets, data.num_nodes))
         return data, chosen.to(self.weight.device)
 

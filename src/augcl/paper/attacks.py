@@ -19,6 +19,7 @@ from augcl.data.generators import component_sets
 from augcl.errors import one_of
 from augcl.evaluation.statistics import wilson_interval
 from augcl.files import write_json
+from augcl.methods.recipes import chosen_hardness, get_recipe
 from augcl.paper.cells import FOLDER, clear_work, digest, work_folder
 from augcl.paper.grid import Findings, Grid
 from augcl.paper.published import attack_accuracy
@@ -223,12 +224,13 @@ class AttackCell:
 
     def path(self, out: Path) -> Path:
         victim = self.spec.victim(0)
-        victim._start()
+        victim.check()
+        hardness = chosen_hardness(victim.hardness, get_recipe(victim.recipe))
         decides = digest(
             {
                 **asdict(self.spec),
                 "victim": victim.settings(),
-                "hardness": decisive_settings(victim.hardness_),
+                "hardness": decisive_settings(hardness),
                 "attacks": [plain_settings(self.spec.attack(name, 0)) for name in ATTACKS],
             }
         )

@@ -19,12 +19,11 @@ from augcl.data import load_graphs
 from augcl.files import write_json
 from augcl.hardness import AffinityUncertainty
 from augcl.hardness.diagnostics import Monitor
-from augcl.methods.contrast import EmbeddedBatches
 from augcl.methods.graphcl import GraphCL
 from augcl.ops.cosine import cosine
 from augcl.paper.published import REWARDS
 from augcl.runs.run import Spec, one_thread
-from augcl.training.estimator import batch_statistics, fixed_batches
+from augcl.training.batches import batch_statistics, fixed_batches
 
 FOLDER = "liveness"
 WARMUP_EPOCHS = 20
@@ -43,7 +42,7 @@ def measure(dataset: str, *, data_dir: str | None = None, seed: int = 0) -> list
         hardness = AffinityUncertainty(reward=reward)
         monitor = Monitor(hardness)
         with batch_statistics(model.network_):
-            pairs = EmbeddedBatches(model._pair, batches, generator)
+            pairs = model.pairs(batches, generator)
             hardness.fit(pairs, generator=generator)
             for batch, (anchors, candidates) in zip(batches, pairs, strict=True):
                 monitor.begin_batch(batch.y)

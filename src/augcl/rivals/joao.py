@@ -13,8 +13,8 @@ from augcl.encoders.heads import ManyHeads
 from augcl.hardness import Hardness
 from augcl.methods.contrast import HardenedContrast
 from augcl.methods.recipes import get_recipe
-from augcl.training.estimator import batch_statistics
-from augcl.training.loop import Metrics
+from augcl.training.batches import batch_statistics
+from augcl.training.callbacks import Callbacks, Metrics
 from augcl.views import AttributeMask, EdgePerturb, Identity, NodeDrop, OneOf, Subgraph
 
 
@@ -109,9 +109,12 @@ class JOAO(HardenedContrast):
         pooling: str = "sum",
         batch_size: int = 128,
         lr: float = 0.01,
+        patience: int | None = None,
         random_state: int | None = 0,
         device: str = "cpu",
         progress: bool = True,
+        callbacks: Callbacks = (),
+        warm_start: bool = False,
     ) -> None:
         self.hardness = hardness
         self.recipe = recipe
@@ -130,9 +133,12 @@ class JOAO(HardenedContrast):
         self.pooling = pooling
         self.batch_size = batch_size
         self.lr = lr
+        self.patience = patience
         self.random_state = random_state
         self.device = device
         self.progress = progress
+        self.callbacks = callbacks
+        self.warm_start = warm_start
 
     def _start(self) -> None:
         super()._start()
@@ -266,9 +272,12 @@ class JOAOv2(JOAO):
         pooling: str = "sum",
         batch_size: int = 128,
         lr: float = 0.001,
+        patience: int | None = None,
         random_state: int | None = 0,
         device: str = "cpu",
         progress: bool = True,
+        callbacks: Callbacks = (),
+        warm_start: bool = False,
     ) -> None:
         super().__init__(
             hardness=hardness,
@@ -288,9 +297,12 @@ class JOAOv2(JOAO):
             pooling=pooling,
             batch_size=batch_size,
             lr=lr,
+            patience=patience,
             random_state=random_state,
             device=device,
             progress=progress,
+            callbacks=callbacks,
+            warm_start=warm_start,
         )
 
     def _start(self) -> None:

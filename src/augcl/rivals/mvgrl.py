@@ -32,7 +32,9 @@ from augcl.rivals.convolution import (
     shuffled,
 )
 from augcl.rivals.infograph import jensen_shannon, own_graph
-from augcl.training.estimator import GraphEstimator, NodeBatch, NodeEstimator
+from augcl.training.batches import NodeBatch
+from augcl.training.callbacks import Callbacks
+from augcl.training.estimator import GraphEstimator, NodeEstimator
 from augcl.views.nodes import NodeView, NodeViews
 
 
@@ -54,8 +56,8 @@ class MVGRL(NodeEstimator):
         At most so many; published are 3,000, of which `patience` leaves a few hundred. 0 gives the
         untrained encoders.
     patience : int, optional
-        Epochs without a lower loss after which training ends; the weights with the lowest loss are
-        kept. None: all epochs, last weights.
+        End the training after this many epochs without a lower loss, and keep the weights with
+        the lowest. None: all epochs, last weights.
     recipe : {"default", "authors", "paper"}
         "authors" gives each node two loops in the view of the neighbours, as the released code.
     width : int
@@ -70,7 +72,7 @@ class MVGRL(NodeEstimator):
     lr, weight_decay : float
     normalize_features : bool
         Divide every row of the features by its sum (where above 1); published for CiteSeer only.
-    random_state, device, progress :
+    random_state, device, progress, callbacks, warm_start :
         See `DGI`.
 
     Attributes
@@ -106,6 +108,8 @@ class MVGRL(NodeEstimator):
         random_state: int | None = 0,
         device: str = "cpu",
         progress: bool = True,
+        callbacks: Callbacks = (),
+        warm_start: bool = False,
     ) -> None:
         self.epochs = epochs
         self.patience = patience
@@ -121,6 +125,8 @@ class MVGRL(NodeEstimator):
         self.random_state = random_state
         self.device = device
         self.progress = progress
+        self.callbacks = callbacks
+        self.warm_start = warm_start
 
     def _start(self) -> None:
         super()._start()
@@ -275,7 +281,7 @@ class MVGRLGraphs(GraphEstimator):
     layers, width : int
         Of each of the two networks; `width` is that of the embedding, too.
     pooling : {"sum", "mean"}
-    batch_size, lr, random_state, device, progress :
+    batch_size, lr, patience, random_state, device, progress, callbacks, warm_start :
         See `GraphCL`.
 
     Attributes
@@ -306,9 +312,12 @@ class MVGRLGraphs(GraphEstimator):
         pooling: str = "sum",
         batch_size: int = 128,
         lr: float = 0.001,
+        patience: int | None = None,
         random_state: int | None = 0,
         device: str = "cpu",
         progress: bool = True,
+        callbacks: Callbacks = (),
+        warm_start: bool = False,
     ) -> None:
         self.alpha = alpha
         self.steps = steps
@@ -318,9 +327,12 @@ class MVGRLGraphs(GraphEstimator):
         self.pooling = pooling
         self.batch_size = batch_size
         self.lr = lr
+        self.patience = patience
         self.random_state = random_state
         self.device = device
         self.progress = progress
+        self.callbacks = callbacks
+        self.warm_start = warm_start
 
     def _start(self) -> None:
         super()._start()

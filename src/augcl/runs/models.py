@@ -9,6 +9,7 @@ from torch import nn
 
 from augcl import methods, rivals
 from augcl.attacks.classifier import Structure2VecClassifier
+from augcl.checks import parameters
 from augcl.errors import InputError, one_of
 from augcl.hardness import CEILING, HARDNESS
 from augcl.training.checkpoint import Snapshot
@@ -66,7 +67,7 @@ def load_model(
                 "give load_model a network of the same shape as encoder="
             )
         settings["encoder"] = encoder
-    if "device" in method().get_params(deep=False):  # what is no network has none
+    if "device" in parameters(method):  # what is no network has none
         settings["device"] = device
     model = method(**settings)
     model.restore(snapshot)
