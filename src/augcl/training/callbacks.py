@@ -212,7 +212,7 @@ class Hooks:
         if not self._of_batches:
             return
         for on_batch_end in self._of_batches:
-            on_batch_end(self.estimator, {**metrics, "loss": float(loss)})
+            on_batch_end(self.estimator, {**metrics, "loss": float(loss.detach())})
         self.estimator.network_.train()  # one that looked at embeddings left it in evaluation mode
 
     def epoch_end(self, run: Run, metrics: Metrics) -> None:

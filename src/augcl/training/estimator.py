@@ -15,7 +15,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from augcl.checks import number, whole_number
+from augcl.checks import number, parameters, whole_number
 from augcl.data.graph import GraphSet
 from augcl.data.node_graph import NodeGraph
 from augcl.errors import InputError, warn_user
@@ -347,6 +347,9 @@ class GraphEstimator(GraphReader, Estimator):
     def _start(self) -> None:
         super()._start()
         whole_number("batch_size", self.batch_size, least=2)
+        if getattr(self, "encoder", None) is None:  # one of the user has sizes of its own
+            for name in {"width", "layers"} & parameters(type(self)).keys():
+                whole_number(name, getattr(self, name), least=1)
 
     def _batches(self, data: GraphSet, generator: torch.Generator) -> list[GraphSet]:
         return fixed_batches(data, int(self.batch_size), generator)
