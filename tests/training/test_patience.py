@@ -1,12 +1,14 @@
 """Training that ends when the loss falls no more, and keeps the best weights."""
 
+import warnings
+
 import numpy as np
 import pytest
 import torch
 from torch import nn
 
 import references
-from augcl import DGI, InputError
+from augcl import DGI, GraphCL, InputError, Structure2VecClassifier, load_model
 from augcl.training.callbacks import KeepBest
 from augcl.training.loop import Run
 from quick_nodes import losses, same
@@ -128,3 +130,59 @@ def test_it_ends_where_a_look_at_all_losses_says(patience, first):
 def test_patience_is_a_whole_number(graph, patience):
     with pytest.raises(InputError, match=f"patience is {patience}"):
         DGI(**{**SETTINGS, "patience": patience}).fit(graph)
+
+
+class Told(GraphCL):
+    """GraphCL that has the losses of a list."""
+
+    losses = ()
+
+    def _before_epoch(self, epoch, batches, generator):
+        self.now = epoch
+        return super()._before_epoch(epoch, batches, generator)
+
+    def _loss(self, batch, generator):
+        found = super()._loss(batch, generator)
+        return found - found.detach() + self.losses[self.now]
+
+
+@pytest.mark.parametrize(
+    ("hardness", "done", "best"), [("none", 4, 1), ("dcl", 4, 1), ("augcl", 9, 6)]
+)
+def test_with_a_hardness_the_epochs_count_from_where_it_sets_in(
+    molecules, monkeypatch, hardness, done, best
+):
+    monkeypatch.setattr(Told, "losses", [1, 2, 2, 2, 5, 4, 6, 6, 6, 6])
+    model = Told(hardness=hardness, epochs=10, patience=3, progress=False)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that nothing was learned
+        model.fit(molecules)
+    assert (len(model.history_), model.best_epoch_) == (done, best)
+    assert model.warmup_epochs() == (5 if hardness == "augcl" else 0)
+
+
+def test_a_training_that_ends_before_the_hardness_sets_in_keeps_its_last_weights(molecules):
+    settings = {"hardness": "augcl", "epochs": 3, "warmup": 3, "progress": False}
+    patient = GraphCL(patience=1, **settings).fit(molecules)
+    assert len(patient.history_) == 3
+    assert patient.best_epoch_ is None
+    assert same(patient, GraphCL(**settings).fit(molecules), molecules)
+
+
+def test_a_classifier_waits_for_the_loss_on_graphs_held_out(molecules):
+    settings = {"epochs": 60, "lr": 0.05, "progress": False}
+    whole = Structure2VecClassifier(**settings).fit(molecules)
+    seen = [metrics["selection_loss"] for metrics in whole.history_]
+    ends = next(e for e in range(1, 61) if e - 1 - int(np.argmin(seen[:e])) >= 2)
+    assert ends < 60
+    model = Structure2VecClassifier(patience=2, **settings).fit(molecules)
+    assert len(model.history_) == ends
+    assert model.best_epoch_ == int(np.argmin(seen[:ends])) + 1
+    shorter = Structure2VecClassifier(**{**settings, "epochs": model.best_epoch_}).fit(molecules)
+    assert np.array_equal(model.predict_proba(molecules), shorter.predict_proba(molecules))
+
+
+def test_the_best_epoch_is_saved(molecules, tmp_path):
+    model = Structure2VecClassifier(epochs=3, progress=False).fit(molecules)
+    model.save(tmp_path)
+    assert load_model(tmp_path).best_epoch_ == model.best_epoch_ > 0
