@@ -183,6 +183,7 @@ def test_one_that_cannot_begin_is_not_ended(graphs):
     [
         (3, "callbacks is 3: give a list"),
         ("log", "callbacks is 'log': give a list"),
+        (iter([]), "callbacks is <.*>: give a list"),
         ([Witness], "Witness is a class"),
         ([42], "callback 42 has no hook: give it one of on_train_begin"),
     ],

@@ -67,6 +67,7 @@ def test_weights_from_before_the_first_step_are_told_of(graph, told):
     assert model.network_.encoder.weight.equal(before[0])
     assert len(warned) == 1
     assert "\n" not in str(warned[0].message)
+    assert warned[0].filename == __file__  # where fit was called
 
 
 def test_without_patience_the_last_weights_stay(graph):

@@ -303,7 +303,7 @@ class Structure2VecClassifier(GraphClassifierEstimator):
     random_state : int or None
     device : str
     progress : bool
-    callbacks : iterable of Callback
+    callbacks : list of Callback
         Watch or end the training; see `augcl.callbacks`.
     warm_start : bool
         Let a further `fit` on the same graphs continue the last one, up to `epochs` in total. Give

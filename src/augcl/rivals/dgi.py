@@ -47,7 +47,7 @@ class DGI(NodeEstimator):
         "cpu", "cuda", "cuda:1", "auto".
     progress : bool
         Show a progress bar when the error stream is a terminal.
-    callbacks : iterable of Callback
+    callbacks : list of Callback
         Watch or end the training; see `augcl.callbacks`.
     warm_start : bool
         Let a further `fit` on the same data continue the last one, up to `epochs` in total.

@@ -12,7 +12,7 @@ import io
 import json
 import math
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["CSVLogger", "Callback", "TensorBoardLogger"]
 
 Metrics = dict[str, Any]
-Callbacks = Iterable[Any]
+Callbacks = Sequence[Any]
 """What `callbacks=` takes: instances of `Callback`, or other objects with some of its methods."""
 
 
@@ -169,7 +169,7 @@ HOOKS = ("on_train_begin", "on_epoch_begin", "on_batch_end", "on_epoch_end", "on
 
 def check_callbacks(callbacks: Any) -> None:
     """Raise `InputError` unless these are objects with hooks."""
-    if isinstance(callbacks, str) or not isinstance(callbacks, Iterable):
+    if isinstance(callbacks, str) or not isinstance(callbacks, Sequence):
         raise InputError(f"callbacks is {callbacks!r}: give a list of callbacks")
     for callback in callbacks:
         if isinstance(callback, type):

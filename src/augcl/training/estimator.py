@@ -59,7 +59,7 @@ class Estimator(Method):
         End the training after this many epochs without a lower loss, and keep the weights with the
         lowest loss. With a hardness, epochs count from its first one on: the loss before it is
         another. None: train all epochs, keep the last weights.
-    callbacks : iterable of Callback
+    callbacks : list of Callback
         Called before and after every epoch and after every batch; see `augcl.callbacks`.
     warm_start : bool
         A further call of `fit` continues the last one up to `epochs` in total, on the same data:
