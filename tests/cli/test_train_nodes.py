@@ -23,9 +23,9 @@ KILLED = """
 import os
 from augcl.cli.main import main
 from augcl.methods import GRACE
-from augcl.training import loop
+from augcl.training import callbacks
 
-append = loop.append_line
+append = callbacks.append_line
 GRACE.checkpoint_seconds = 0.0
 
 def append_and_die(file, line):
@@ -33,7 +33,7 @@ def append_and_die(file, line):
     if file.read_bytes().count(b"\\n") == 8:
         os.kill(os.getpid(), 9)
 
-loop.append_line = append_and_die
+callbacks.append_line = append_and_die
 main()
 """
 

@@ -1,12 +1,60 @@
 """Training times: measured once, turn by turn, and read back."""
 
+import time
 from dataclasses import replace
 
 import pytest
 
 from augcl.paper.graph_rows import TABLE
 from augcl.paper.request import Request
-from augcl.paper.training_time import Timing, measure_times, ratio, time_table
+from augcl.paper.training_time import Timing, measure_times, ratio, seconds_in_turn, time_table
+from augcl.training.estimator import Estimator
+
+
+def busy(name, steps, done, *, fails=False):
+    for number in range(steps):
+        if name == "slow":
+            spent = time.thread_time()
+            while time.thread_time() < spent + 0.02:
+                pass
+        done.append(f"{name}{number}")
+        yield
+    if fails:
+        raise ValueError(name)
+
+
+def test_each_goes_a_step_in_turn_and_the_last_ones_end_alone():
+    done = []
+    seconds_in_turn([busy("a", 1, done), busy("b", 3, done), busy("c", 2, done)])
+    assert done == ["a0", "b0", "c0", "b1", "c1", "b2"]
+    assert seconds_in_turn([]) == []
+
+
+def test_each_is_charged_with_its_own_seconds_only():
+    quick, slow = seconds_in_turn([busy("quick", 5, []), busy("slow", 5, [])])
+    assert slow >= 0.1
+    assert quick < 0.1
+
+
+def test_one_that_fails_ends_all():
+    done = []
+    with pytest.raises(ValueError, match="b"):
+        seconds_in_turn([busy("a", 9, done), busy("b", 1, done, fails=True)])
+    assert done == ["a0", "b0", "a1"]
+
+
+def test_methods_are_timed_an_epoch_of_each_in_turn(tmp_path, monkeypatch):
+    epochs, train = [], Estimator.fit_epochs
+
+    def noted(model, *given):
+        for metrics in train(model, *given):
+            epochs.append((type(model.hardness_).__name__, metrics["epoch"]))
+            yield metrics
+
+    monkeypatch.setattr(Estimator, "fit_epochs", noted)
+    replace(PAIR, turns=1, epochs=2).measure(tmp_path)
+    assert epochs == [("Uniform", 1), ("DCL", 1), ("Uniform", 2), ("DCL", 2)]
+
 
 PAIR = Timing(TABLE, "MUTAG", ("GraphCL", "DCL"), turns=2, epochs=1)
 

@@ -201,7 +201,7 @@ class Attack(BaseEstimator, ABC):  # type: ignore[misc]
             True classes; if None, the labels of the graphs, or the model's predictions if they
             have none.
         """
-        self._check()
+        self.check()
         data = as_graphset(graphs)
         labels = self._labels(model, data, y)
         generator = seeded_generator(self.random_state)
@@ -222,7 +222,8 @@ class Attack(BaseEstimator, ABC):  # type: ignore[misc]
             if name != "progress"
         }
 
-    def _check(self) -> None:
+    def check(self) -> None:
+        """Raise `InputError` for settings with which an attack would not start."""
         whole_number("budget", self.budget, least=1)
         one_of(self.changes, CHANGES, "kind of changes")
         one_of(self.recipe, ("default", "authors"), "recipe")

@@ -176,8 +176,9 @@ class RLS2V(LearnedAttack):
         self.lr = lr
         self.progress = progress
 
-    def _check(self) -> None:
-        super()._check()
+    def check(self) -> None:
+        """Raise `InputError` for settings with which `fit` would not start."""
+        super().check()
         counts = ("updates", "burn_in", "replay", "evaluate_every", "copy_every", "batch_size")
         for name in (*counts, "width", "depth"):
             whole_number(name, getattr(self, name), least=1)
@@ -234,7 +235,7 @@ class RLS2V(LearnedAttack):
         resume : bool
             Continue from that checkpoint, if there is one, with bit-identical results.
         """
-        self._check()
+        self.check()
         data = as_graphset(graphs)
         labels = self._labels(model, data, y)
         generator = seeded_generator(self.random_state)

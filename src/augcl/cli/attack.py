@@ -80,7 +80,7 @@ def attack(
         recipe=recipe,
     )
     attacker = spec.attack(attack, seed)
-    attacker._check()  # before minutes of training
+    attacker.check()  # before minutes of training
     train, test = first_and_last(_labelled_graphs(dataset, features, data_dir))
     written = []
     if model is None:

@@ -62,8 +62,9 @@ class MorganFingerprints(GraphReader, PlainMethod):
         whole_number("radius", self.radius, least=0)
         whole_number("width", self.width, least=1)
 
-    def _read(self, X: Any) -> GraphSet:
-        graphs = super()._read(X)
+    def read(self, X: Any) -> GraphSet:
+        """The molecules, whatever form they come in."""
+        graphs = super().read(X)
         if graphs.smiles is None:
             raise InputError(
                 f"{graphs.name} holds no SMILES: MorganFingerprints reads molecules, from "

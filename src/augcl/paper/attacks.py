@@ -19,7 +19,7 @@ from augcl.data.generators import component_sets
 from augcl.errors import one_of
 from augcl.evaluation.statistics import wilson_interval
 from augcl.files import write_json
-from augcl.methods.recipes import left_to_recipe
+from augcl.methods.recipes import chosen_hardness, get_recipe, left_to_recipe
 from augcl.paper.cells import FOLDER, clear_work, digest, work_folder
 from augcl.paper.grid import Findings, Grid
 from augcl.paper.published import attack_accuracy
@@ -225,12 +225,13 @@ class AttackCell:
 
     def path(self, out: Path) -> Path:
         victim = self.spec.victim(0)
-        victim._start()
+        victim.check()
+        hardness = chosen_hardness(victim.hardness, get_recipe(victim.recipe))
         decides = digest(
             {
                 **asdict(self.spec),
                 "victim": _given(victim, victim.settings()) | {"view": victim.view},
-                "hardness": hardness_settings(victim.hardness_),
+                "hardness": hardness_settings(hardness),
                 "attacks": [_attack_settings(self.spec.attack(name, 0)) for name in ATTACKS],
             }
         )

@@ -23,7 +23,6 @@ from joblib import Parallel, delayed
 from augcl.data import load_graphs
 from augcl.files import read_record, write_json
 from augcl.hardness import AffinityUncertainty, CollapseWarning
-from augcl.methods.contrast import EmbeddedBatches
 from augcl.methods.graphcl import GraphCL
 from augcl.paper import liveness
 from augcl.paper.graph_rows import DATASETS
@@ -32,10 +31,9 @@ from augcl.paper.liveness import WARMUP_EPOCHS
 from augcl.paper.published import REWARDS
 from augcl.paper.readings import STATES
 from augcl.runs.run import Spec, one_thread
-from augcl.training.estimator import batch_statistics, fixed_batches, running_statistics
+from augcl.training.batches import STATISTICS, fixed_batches
 
 FOLDER = "collapse"
-STATISTICS = {"batch": batch_statistics, "running": running_statistics}
 
 
 class Fit(NamedTuple):
@@ -85,9 +83,8 @@ def states(dataset: str, seed: int, *, data_dir: str | None = None) -> dict[str,
     found = {}
     for fit in every_fit():
         generator = torch.Generator().manual_seed(seed)
-        pairs = EmbeddedBatches(
-            model._pair, fixed_batches(graphs, model.batch_size, generator), generator
-        )
+        batches = fixed_batches(graphs, model.batch_size, generator)
+        pairs = model.pairs(batches, generator)
         with STATISTICS[fit.batch_norm](model.network_), warnings.catch_warnings():
             warnings.simplefilter("ignore", CollapseWarning)
             found[fit.name] = fit.hardness().fit(pairs, generator=generator).vitals_.state

@@ -16,7 +16,6 @@ from augcl.files import write_json
 from augcl.hardness import Hardness
 from augcl.hardness.affinity import CollapseWarning
 from augcl.losses import info_nce
-from augcl.methods.contrast import EmbeddedBatches
 from augcl.methods.graphcl import GraphCL
 from augcl.methods.recipes import get_recipe
 from augcl.paper.cells import FOLDER, Work, digest
@@ -26,7 +25,7 @@ from augcl.paper.readings import base_of
 from augcl.paper.request import Request
 from augcl.paper.table import Table
 from augcl.runs.run import Spec, one_thread, versions
-from augcl.training.estimator import batch_statistics, fixed_batches
+from augcl.training.batches import STATISTICS, batch_statistics, fixed_batches
 
 
 def onset_of(spec: Spec) -> int:
@@ -75,8 +74,8 @@ class JumpCell:
         hardness = self.spec.hardness_object()
         with batch_statistics(model.network_), warnings.catch_warnings():
             warnings.simplefilter("ignore", CollapseWarning)  # the state is part of the record
-            pairs = EmbeddedBatches(model._pair, batches, generator)
-            with model._statistics(model.network_):
+            pairs = model.pairs(batches, generator)
+            with STATISTICS[get_recipe(model.recipe).statistics](model.network_):
                 hardness.fit(pairs, generator=generator)
             losses = jump([*pairs], hardness, tau=model.tau, generator=generator)
         return {"seed": self.seed, **losses, "state": hardness.diagnose()["state"]}

@@ -21,6 +21,7 @@ from augcl.errors import InputError
 from augcl.evaluation import evaluate
 from augcl.evaluation.svm import LARGEST_MATRIX
 from augcl.runs.run import NODE_RUNS, Spec
+from augcl.training.estimator import Estimator
 from augcl.training.loop import make_fabric
 from augcl.training.progress import progress_bar
 
@@ -86,8 +87,9 @@ class Plan:
     def of(cls, spec: Spec, data: GraphSet | NodeGraph) -> Plan:
         """As the method itself decides."""
         model = spec.estimator(data, 0)
-        model._start()
-        return cls(model._setting("epochs"), model._schedule.first_epoch, model._setting("width"))
+        assert isinstance(model, Estimator)
+        settings = model.settings()
+        return cls(settings["epochs"], model.warmup_epochs(), settings["width"])
 
 
 @dataclass(frozen=True)

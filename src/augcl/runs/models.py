@@ -10,6 +10,7 @@ from torch import nn
 
 from augcl import methods, rivals
 from augcl.attacks.classifier import Structure2VecClassifier
+from augcl.checks import parameters
 from augcl.data import GraphSet
 from augcl.errors import InputError, one_of
 from augcl.hardness import CEILING, HARDNESS
@@ -79,7 +80,7 @@ def load_model(
     if isinstance(settings.get("augmentation"), dict):
         missing = MissingAugmentation(settings["augmentation"]["callable"])
         settings["augmentation"] = augmentation or missing
-    if "device" in method().get_params(deep=False):  # what is no network has none
+    if "device" in parameters(method):  # what is no network has none
         settings["device"] = device
     model = method(**settings)
     model.restore(snapshot)

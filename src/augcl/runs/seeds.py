@@ -19,7 +19,7 @@ from augcl.errors import InputError
 from augcl.files import read_record, write_json, write_text
 from augcl.runs.embedding_file import write_embeddings
 from augcl.runs.run import Spec, one_thread, run, share_threads, versions
-from augcl.training.loop import same_settings
+from augcl.training.checkpoint import same_settings
 from augcl.training.method import fingerprint
 from augcl.training.progress import print_warning, progress_bar
 
