@@ -108,8 +108,8 @@ LEARNED = 0.01  # by how much the agreement must beat the larger group
 CURES = {
     "collapsed": "the loss is the plain one there: use --recipe default, or --hardness none at "
     "less cost",
-    "unlearned": "it has learned nothing: train for more epochs, or with another --reward between "
-    "1.5 and 1.9",
+    "unlearned": "the uncertainty model has learned nothing: train for more --epochs, or set "
+    "another reward, for instance --set hardness.reward=1.5",
 }
 GAP = 0.01  # between mean weights, below which they are alike
 FAR_OUT = 0.03  # of accuracy; nearer is no outlier, however alike the other seeds are
