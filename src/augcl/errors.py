@@ -31,13 +31,14 @@ def one_of(value: str, choices: Iterable[str], what: str) -> str:
 
 
 def did_you_mean(value: str, choices: Iterable[str]) -> str:
-    """A question that names the closest of the choices, with a blank after it; or nothing.
+    """Return a question that names the closest choices, in any case, and a blank; or nothing.
 
     >>> did_you_mean("MUTG", ["MUTAG", "PROTEINS"]), did_you_mean("x", ["MUTAG"])
     ('did you mean MUTAG? ', '')
     """
-    close = difflib.get_close_matches(str(value), list(choices), n=3, cutoff=0.5)
-    return f"did you mean {' or '.join(close)}? " if close else ""
+    spelled = {choice.lower(): choice for choice in choices}
+    close = difflib.get_close_matches(str(value).lower(), list(spelled), n=3, cutoff=0.5)
+    return f"did you mean {' or '.join(spelled[name] for name in close)}? " if close else ""
 
 
 @contextmanager

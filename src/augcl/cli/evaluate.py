@@ -29,7 +29,7 @@ def evaluate(
         int | None,
         typer.Option(
             min=1,
-            help="Number of repetitions with new splits.",
+            help="Number of runs, each with other splits.",
             show_default="set by the protocol",
         ),
     ] = None,
@@ -41,10 +41,8 @@ def evaluate(
             show_default="set by the protocol",
         ),
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the first repetition.")] = 0,
-    jobs: Annotated[
-        int, typer.Option(min=1, help="Number of folds or repetitions at the same time.")
-    ] = 2,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the first run.")] = 0,
+    jobs: Annotated[int, typer.Option(min=1, help="Number of folds or runs at the same time.")] = 2,
     clusters: Annotated[
         bool,
         typer.Option("--clustering", help="Also compare clusters of k-means with the classes."),
@@ -173,4 +171,4 @@ def _explanation(level: str) -> str:
         "nodes, add --protocol linear-10-10-80.",
         "asked for": "The protocol is the one of --protocol.",
     }
-    return f"{reasons[level]} ±: standard deviation over the repetitions."
+    return f"{reasons[level]} ±: standard deviation over the runs."
