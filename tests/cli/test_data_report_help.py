@@ -98,7 +98,7 @@ def test_help_is_plain_and_fits_a_terminal(succeeds, monkeypatch, command):
     assert "…" not in re.sub(r"\(.*?\)", "", text)  # nothing is cut off
 
 
-@pytest.mark.parametrize("command", ["embed", "evaluate", "data", "doctor", "report"])
+@pytest.mark.parametrize("command", ["embed", "evaluate", "attack", "data", "doctor", "report"])
 def test_help_of_each_command_has_an_example(succeeds, command):
     assert f"Example: augcl {command} " in succeeds(command, "--help")
 
@@ -125,4 +125,11 @@ def test_examples_of_the_help_stand_on_lines_of_their_own(succeeds, monkeypatch)
     monkeypatch.setenv("COLUMNS", "400")
     lines = [line.strip() for line in succeeds("reproduce", "--help").splitlines()]
     assert "augcl reproduce headroom --datasets MUTAG --methods AUGCL" in lines
-    assert "augcl reproduce graph-classification --datasets MUTAG,PROTEINS --select inner" in lines
+    assert "augcl reproduce graph-classification --datasets MUTAG --select inner" in lines
+
+
+def test_help_of_reproduce_names_every_reproduction(succeeds):
+    from augcl.paper.reproductions import REPRODUCTIONS
+
+    text = succeeds("reproduce", "--help").replace("│", " ")
+    assert set(REPRODUCTIONS) <= set(re.findall(r"[\w-]+", text))

@@ -62,7 +62,7 @@ def test_a_plain_run_without_a_score_is_looked_at(succeeds, tmp_path):
     found = json.loads(succeeds("doctor", tmp_path / "x", "--json"))["findings"]
     about = {finding["about"]: finding["what"] for finding in found}
     assert about["weights"].startswith("none: every negative counts the same")
-    assert about["accuracy"] == "not judged"
+    assert about["accuracy"] == "not evaluated"
 
 
 def test_mistakes_are_told_in_one_line(refused, tmp_path):

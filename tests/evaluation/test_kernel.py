@@ -67,5 +67,5 @@ def test_a_kernel_that_is_none_is_refused(K, message):
 
 def test_protocols_of_embeddings_refuse_a_kernel():
     K, y = kernel_and_classes()
-    with pytest.raises(InputError, match="judges embeddings, no kernel: use tu-svm-10fold"):
+    with pytest.raises(InputError, match="takes embeddings, not a kernel: use tu-svm-10fold"):
         evaluate(K, y, kernel=True, protocol="linear-10-10-80")

@@ -105,7 +105,7 @@ def attack(
     on the same 90 %. With --model, --depth, --pretraining and --epochs are those of the saved
     victim.
 
-        augcl attack components --attack GradArgmax --depth 3 --pretraining augcl
+    Example: augcl attack components --attack GradArgmax --depth 3 --pretraining augcl
     """
     from augcl.attacks import RLS2V
     from augcl.attacks.base import changed_edges

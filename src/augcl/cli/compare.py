@@ -21,7 +21,7 @@ from augcl.cli.options import (
     Select,
 )
 from augcl.cli.reproduce import show
-from augcl.cli.settings import Settings, read_settings
+from augcl.cli.settings import read_settings
 from augcl.errors import InputError, one_of
 
 
@@ -43,7 +43,16 @@ def compare(
         ),
     ] = None,
     select: Select = None,
-    settings: Settings = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="KEY=VALUE",
+            help="Any other parameter of the base method, in all rows, for instance tau=0.1. "
+            "Repeatable. augcl methods NAME lists the parameters.",
+            rich_help_panel=METHOD,
+        ),
+    ] = None,
     epochs: Annotated[
         int | None,
         typer.Option(

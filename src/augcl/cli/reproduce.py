@@ -116,7 +116,7 @@ def reproduce(
 
         augcl reproduce graph-classification --datasets MUTAG --seeds 5 --jobs 2
 
-        augcl reproduce graph-classification --datasets MUTAG,PROTEINS --select inner
+        augcl reproduce graph-classification --datasets MUTAG --select inner
 
         augcl reproduce headroom --datasets MUTAG --methods AUGCL
     """

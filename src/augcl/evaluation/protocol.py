@@ -121,7 +121,7 @@ def evaluate(
     if folds is not None and name != "tu-svm-10fold":
         raise InputError(f"folds={folds}: protocol {name} has no folds, only tu-svm-10fold has")
     if kernel and name != "tu-svm-10fold":
-        raise InputError(f"protocol {name} judges embeddings, no kernel: use tu-svm-10fold")
+        raise InputError(f"protocol {name} takes embeddings, not a kernel: use tu-svm-10fold")
     X = kernel_matrix(embeddings(Z)) if kernel else embeddings(Z)
     nodes = task.level == "node" or name != "tu-svm-10fold"
     labels, names = classes_of(task.y, count=len(X), unlabelled=nodes)

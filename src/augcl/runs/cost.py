@@ -188,7 +188,7 @@ def short_run(spec: Spec, data: GraphSet | NodeGraph, *, progress: bool = True) 
         model = brief.estimator(some, 0, progress=False).fit(some)
         report(1, "trained")
         judged = _seconds_of_judging(model.transform(some), some)
-        report(2, "judged")
+        report(2, "evaluated")
         memory = max(0.0, peak_memory() - before)
     epochs = [metrics["seconds"] for metrics in model.history_]
     measured = Cost(
