@@ -211,7 +211,7 @@ def test_headroom(shared, monkeypatch):
         (("alpha", "--methods", "DCL"), "unknown method 'DCL': choose from untrained, GraphCL"),
         (("graph-classification", "--methods", "AUGLC"), "did you mean AUGCL"),
         (("graph-classification", "--datasets", "MUTAK"), "MUTAK is neither a data set"),
-        (("headroom", "--datasets", "MUTG"), "did you mean MUTAG?"),
+        (("headroom", "--datasets", "MUTG"), "did you mean MUTAG"),
         (("graph-classification", "--select", "test"), "choose from inner"),
         (("graph-classification", "--seeds", "0"), "--seeds"),
         (("headroom", "--epochs", "2"), "--epochs has no meaning for headroom"),
