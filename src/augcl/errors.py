@@ -47,8 +47,9 @@ def did_you_mean(value: str, choices: Iterable[str]) -> str:
     >>> did_you_mean("MUTG", ["MUTAG", "PROTEINS"]), did_you_mean("x", ["MUTAG"])
     ('did you mean MUTAG? ', '')
     """
-    close = difflib.get_close_matches(str(value), list(choices), n=3, cutoff=0.5)
-    return f"did you mean {' or '.join(close)}? " if close else ""
+    spelled = {choice.lower(): choice for choice in choices}
+    close = difflib.get_close_matches(str(value).lower(), list(spelled), n=3, cutoff=0.5)
+    return f"did you mean {' or '.join(spelled[name] for name in close)}? " if close else ""
 
 
 @contextmanager

@@ -249,6 +249,26 @@ class Attack(BaseEstimator, ABC):  # type: ignore[misc]
         return class_labels(graphs, y)
 
 
+def changed_edges(before: GraphSet, after: GraphSet) -> list[tuple[int, int, int, str]]:
+    """Return graph, source, target and "add" or "delete" of every undirected edge that differs.
+
+    Nodes are numbered within their graph.
+    """
+    nodes = before.num_nodes
+    keys = [g.edge_index[0].numpy() * nodes + g.edge_index[1].numpy() for g in (before, after)]
+    ptr = before.node_ptr.numpy()
+    rows: list[tuple[int, int, int, str]] = []
+    for change, (here, there) in {"add": (1, 0), "delete": (0, 1)}.items():
+        pair = np.setdiff1d(keys[here], keys[there])
+        source, target = pair // nodes, pair % nodes
+        once = source < target
+        source, target = source[once], target[once]
+        graph = np.searchsorted(ptr, source, side="right") - 1
+        each = zip(graph, source - ptr[graph], target - ptr[graph], strict=True)
+        rows += [(int(g), int(s), int(t), change) for g, s, t in each]
+    return rows
+
+
 def _batches(graphs: GraphSet, limit: int) -> list[Tensor]:
     """Group consecutive graphs into batches with about `limit` ordered pairs of nodes."""
     pairs = graphs.node_ptr.diff().cpu().square().cumsum(0)

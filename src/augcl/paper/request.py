@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from augcl.paper import node_rows as node_classification
 from augcl.paper.cells import Cell, Work, records
 from augcl.paper.table import Measured, Setting, Table, measured, select, variants
 
@@ -18,7 +18,8 @@ class Request:
     """Data sets, rows and seeds of a table, and where its cells are.
 
     `epochs` None: those of the table or, of nodes, the published ones. `candidates` are negatives
-    sampled per step where nodes are embedded, None: all. `select` adds to each row whose hardness
+    sampled per step where nodes are embedded, None: all. `options` are further parameters of the
+    base method, the same in all of its rows. `select` adds to each row whose hardness
     has a grid one whose setting is chosen inside the training parts. `recipe` is that of all rows
     of the base method that have none of their own. Without `seeds` everything counts that is there.
     """
@@ -33,13 +34,17 @@ class Request:
     candidates: int | None = None
     select: bool = False
     data_dir: str | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
 
     def setting(self, table: Table) -> Setting:
         """What all rows share."""
-        if table.level == "graph":
-            return Setting(epochs=self.epochs, features=self.features, recipe=self.recipe)
-        usual = node_classification.setting(epochs=self.epochs, candidates=self.candidates)
-        return replace(usual, features=self.features, recipe=self.recipe)
+        sampled = {} if self.candidates is None else {"candidates": self.candidates}
+        return Setting(
+            epochs=self.epochs,
+            features=self.features,
+            recipe=self.recipe,
+            options={**(sampled if table.level == "node" else {}), **self.options},
+        )
 
     def named(self, name: str) -> str:
         """The name of a table's files under this recipe."""

@@ -292,6 +292,9 @@ class DeepWalkFeatures(DeepWalk):
         )
         self.normalize_features = normalize_features
 
+    def _width(self) -> int:
+        return self.vectors_.shape[1] + int(self.n_features_in_)
+
     def _embedded(self, data: NodeGraph) -> Tensor:
         return torch.cat(
             [_of_unit_length(self.vectors_), _of_unit_length(NodeViews(data).clean.x())], 1

@@ -127,6 +127,9 @@ class Graph2Vec(GraphReader, PlainMethod):
         self.weights_[numbers(model)] = torch.from_numpy(model.syn1neg)
         self.fitted_on_ = mark(data)
 
+    def _width(self) -> int:
+        return self.vectors_.shape[1]
+
     def _embedded(self, data: GraphSet) -> Tensor:
         vectors = self.vectors_.clone()  # the user may write into it
         if not torch.equal(mark(data), self.fitted_on_):

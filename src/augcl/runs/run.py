@@ -229,8 +229,8 @@ def check(
         except InputError as error:
             reason = str(error).replace("use folds=", "use augcl evaluate --folds ")
             raise InputError(
-                f"the embeddings of {spec.dataset} could not be judged: {reason}; "
-                "augcl train --no-evaluate trains all the same"
+                f"the embeddings of {spec.dataset} cannot be evaluated: {reason}; "
+                "augcl train --no-evaluate trains without an evaluation"
             ) from None
 
 

@@ -103,6 +103,32 @@ def has_spread(accuracy: dict[str, Any]) -> bool:
     return len(accuracy["runs"]) > 1 or accuracy.get("std_over") == "splits"
 
 
+def result_rows(result: dict[str, Any]) -> list[tuple[str, str]]:
+    """Return what people want to see of a result, as pairs of a name and a value."""
+    accuracy = result["accuracy"]
+    rows = [("accuracy", "not evaluated")]
+    if accuracy is not None:
+        count = len(accuracy["runs"])
+        name = f"accuracy ({accuracy['protocol']}, {count} seed{'s' * (count > 1)})"
+        rows = [(name, accuracy_text(accuracy))]
+    collapsed = collapses(result)
+    if collapsed:
+        name = "seeds that learned nothing (see augcl doctor)"
+        rows.append((name, ", ".join(map(str, collapsed))))
+    shown = {
+        "spread of the weights (std)": ("weight_std", 2),
+        "uncertainty model agrees with the partition": ("fit_agreement", 3),
+        "mean weight of true negatives": ("weight_true_negatives", 3),
+        "mean weight of false negatives": ("weight_false_negatives", 3),
+    }
+    for name, (key, digits) in shown.items():
+        values = [weights[key] for weights in result["weights"] if weights and key in weights]
+        if values:
+            rows.append((name, f"{sum(values) / len(values):.{digits}f}"))
+    rows += [(f"seconds of {part}", f"{s:.1f}") for part, s in result["seconds"].items()]
+    return rows
+
+
 def collapses(result: dict[str, Any]) -> dict[int, str]:
     """Seeds of a result that learned nothing, and why one must say so."""
     reasons = result.get("collapse") or [None] * len(result["seeds"])  # of an earlier version

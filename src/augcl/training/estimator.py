@@ -365,6 +365,10 @@ class NodeEstimator(NodeReader, Estimator):
     checkpoint_seconds = 5.0
     weight_decay: float = 0.0
 
+    def _start(self) -> None:
+        super()._start()
+        number("weight_decay", self.weight_decay, least=0)
+
     def _batches(self, data: NodeGraph, generator: torch.Generator) -> list[NodeBatch]:
         return [NodeBatch(data)]
 

@@ -13,7 +13,7 @@ from typing import Any, Self
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 from torch import Tensor, nn
 
@@ -75,7 +75,12 @@ NOT_DECISIVE = ("device", "progress", "callbacks", "warm_start")
 """Hyper-parameters that do not change the result."""
 
 
-class Method(TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
+class Method(
+    ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]
+    TransformerMixin,  # type: ignore[misc]
+    BaseEstimator,  # type: ignore[misc]
+    ABC,
+):
     """Embeds graphs or nodes.
 
     A subclass stores its hyper-parameters in ``__init__``, among them `random_state` and
@@ -172,6 +177,22 @@ class Method(TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
         with torch.no_grad():
             embeddings: NDArray[np.float32] = self._embedded(data).cpu().float().numpy()
         return embeddings
+
+    @property
+    def _n_features_out(self) -> int:
+        """Width of the embeddings: scikit-learn names the columns graphcl0, graphcl1 and so on."""
+        check_is_fitted(self, "history_")
+        with torch.no_grad():
+            return self._width()
+
+    def _width(self) -> int:
+        """Return the width of an embedding, measured on one edge."""
+        pairs, x = torch.tensor([[0], [1]]), torch.zeros(2, self.n_features_in_)
+        if self.level == "node":
+            return self._embedded(NodeGraph.from_arrays(pairs=pairs, num_nodes=2, x=x)).shape[1]
+        graph_of_node = torch.zeros(2, dtype=torch.long)
+        edge = GraphSet.from_arrays(pairs=pairs, graph_of_node=graph_of_node, num_graphs=1, x=x)
+        return self._embedded(edge).shape[1]
 
     def _read_as_fitted(self, X: Any) -> Any:
         """The data, if it has the features of the fit."""
