@@ -6,14 +6,14 @@ from pathlib import Path
 import pytest
 
 from augcl.files import write_json
-from augcl.paper.graph_rows import TABLE
 from augcl.paper.results import render
+from augcl.paper.rows import GRAPHS
 
 ROOT = Path(__file__).parents[2]
 
 
 def store(folder, row, seed, folds, **more):
-    cell = TABLE.cell("MUTAG", row, seed=seed)
+    cell = GRAPHS.cell("MUTAG", row, seed=seed)
     record = {
         "seed": seed,
         "accuracy": {"mean": sum(folds) / len(folds), "folds": folds},
@@ -29,7 +29,7 @@ def page(tmp_path_factory):
         store(folder, "untrained", seed, [0.5, 0.7])
         store(folder, "GraphCL", seed, [0.8, 0.8 + 0.1 * seed])
     store(folder, "AUGCL", 0, [0.9, 0.9], weights={"fit_state": "alive"})
-    (folder / "FINDINGS.md").write_text("Findings.")
+    (folder / "FINDINGS.md").write_text("Outcome.")
     return render(folder)[0]
 
 
@@ -58,7 +58,7 @@ def test_what_is_not_covered_is_named(page):
 
 
 def test_parts_without_results_are_left_out(page):
-    assert "Findings." in page
+    assert "Outcome." in page
     assert "## Ablation" not in page
     assert "nan" not in page
 
@@ -69,5 +69,5 @@ def test_the_page_in_the_repository_is_what_its_result_files_say(rendered):
 
 def test_every_figure_of_the_page_is_there(rendered):
     shown = [section for section in rendered[1] if section.markdown()]
-    for name in (name for section in shown for name in section.findings.figures):
+    for name in (name for section in shown for name in section.outcome.figures):
         assert (ROOT / "docs" / "figures" / f"{name}.svg").exists()

@@ -19,10 +19,11 @@ from augcl.data.generators import component_sets
 from augcl.errors import one_of
 from augcl.evaluation.statistics import wilson_interval
 from augcl.files import write_json
-from augcl.paper.cells import FOLDER, clear_work, digest, work_folder
-from augcl.paper.grid import Findings, Grid
+from augcl.paper.cells import clear_work, digest, work_folder
+from augcl.paper.grid import Grid, Outcome
 from augcl.paper.published import attack_accuracy
-from augcl.paper.request import Request
+from augcl.paper.records import cell_file
+from augcl.paper.study import Study
 from augcl.runs.run import decisive_settings, one_thread, versions
 from augcl.training.method import plain_settings
 
@@ -233,7 +234,7 @@ class AttackCell:
             }
         )
         label = f"depth-{self.spec.depth}+{self.spec.pretraining}-{decides}"
-        return out / FOLDER / f"components-{self.spec.size}" / label / f"seed-{self.seed}.json"
+        return cell_file(out, f"components-{self.spec.size}", label, self.seed)
 
     def compute(self, out: Path, data_dir: str | None) -> None:
         """Train and attack on one thread; a stopped cell goes on where it was."""
@@ -258,22 +259,22 @@ LAPTOP = {"epochs": 100, "updates": 3000}
 FULL = {"epochs": 1000, "updates": 100_000}
 
 
-def attack_cells(request: Request) -> list[AttackCell]:
-    """All victims; the published schedule if the request leaves the epochs open."""
+def attack_cells(study: Study) -> list[AttackCell]:
+    """All victims; the published schedule if the study leaves the epochs open."""
     return [
-        AttackCell(_spec(request, depth, victim), seed)
+        AttackCell(_spec(study, depth, victim), seed)
         for depth in DEPTHS
-        for victim in request.rows
-        for seed in range(request.seeds or 1)
+        for victim in study.rows
+        for seed in range(study.seeds or 1)
     ]
 
 
-def attack_table(request: Request) -> Findings:
+def attack_table(study: Study) -> Outcome:
     """One table per depth, and whether hardness-aware pre-training helps beyond noise."""
-    found = {depth: _found(request, depth) for depth in DEPTHS}
+    found = {depth: _found(study, depth) for depth in DEPTHS}
     found = {depth: victims for depth, victims in found.items() if victims}
     grids = [_grid(depth, victims) for depth, victims in found.items()]
-    schedule = _schedule(request)
+    schedule = _schedule(study)
     if grids:
         seeds = {rows["clean"].seeds for victims in found.values() for rows in victims.values()}
         note = (
@@ -291,8 +292,8 @@ def attack_table(request: Request) -> Findings:
         }
         for depth, victims in found.items()
     }
-    name = request.named("attacks")
-    return Findings(name, grids, {"depths": data, "schedule": schedule}, {}, _sentences(found))
+    name = study.named("attacks")
+    return Outcome(name, grids, {"depths": data, "schedule": schedule}, {}, _sentences(found))
 
 
 @dataclass(frozen=True)
@@ -314,24 +315,24 @@ def _count(seeds: set[int]) -> str:
     return f"mean of {'–'.join(map(str, sorted({min(seeds), max(seeds)})))} trained victims"
 
 
-def _schedule(request: Request) -> dict[str, Any]:
-    if request.epochs is None:
+def _schedule(study: Study) -> dict[str, Any]:
+    if study.epochs is None:
         return FULL
-    return {**LAPTOP, "epochs": request.epochs}
+    return {**LAPTOP, "epochs": study.epochs}
 
 
-def _spec(request: Request, depth: int, victim: str) -> AttackSpec:
+def _spec(study: Study, depth: int, victim: str) -> AttackSpec:
     # The text says nothing of victims without AUGCL: those of the default serve both.
-    shared = request.recipe == "paper" and victim != "AUGCL"
-    recipe = "default" if shared else request.recipe
-    return AttackSpec(depth=depth, pretraining=VICTIMS[victim], recipe=recipe, **_schedule(request))
+    shared = study.recipe == "paper" and victim != "AUGCL"
+    recipe = "default" if shared else study.recipe
+    return AttackSpec(depth=depth, pretraining=VICTIMS[victim], recipe=recipe, **_schedule(study))
 
 
-def _found(request: Request, depth: int) -> dict[str, dict[str, Share]]:
+def _found(study: Study, depth: int) -> dict[str, dict[str, Share]]:
     """Of each victim that was measured, by row."""
     found = {}
-    for victim in request.rows:
-        every = request.records(AttackCell(_spec(request, depth, victim), 0)).values()
+    for victim in study.rows:
+        every = study.records(AttackCell(_spec(study, depth, victim), 0)).values()
         if every:
             found[victim] = {row: _share(row, every) for row in ROWS}
     return found

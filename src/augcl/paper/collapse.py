@@ -21,24 +21,23 @@ import torch
 from joblib import Parallel, delayed
 
 from augcl.data import load_graphs
-from augcl.files import read_record, write_json
+from augcl.files import write_json
 from augcl.hardness import AffinityUncertainty, CollapseWarning
 from augcl.methods.contrast import EmbeddedBatches
 from augcl.methods.graphcl import GraphCL
-from augcl.paper import liveness
-from augcl.paper.graph_rows import DATASETS
 from augcl.paper.grid import Grid
 from augcl.paper.liveness import WARMUP_EPOCHS
 from augcl.paper.published import REWARDS
 from augcl.paper.readings import STATES
+from augcl.paper.records import COLLAPSE, LIVENESS, is_finished, read, read_seeds
+from augcl.paper.rows import GRAPH_DATASETS
 from augcl.runs.run import Spec, one_thread
 from augcl.training.estimator import batch_statistics, fixed_batches, running_statistics
 
-FOLDER = "collapse"
 STATISTICS = {"batch": batch_statistics, "running": running_statistics}
 
 
-class Fit(NamedTuple):
+class FitSettings(NamedTuple):
     """What may decide whether the model learns."""
 
     inputs: str
@@ -63,7 +62,7 @@ class Fit(NamedTuple):
         )
 
 
-def every_fit() -> Iterator[Fit]:
+def every_fit() -> Iterator[FitSettings]:
     """All combinations; the rewards of one change fastest."""
     choices = (
         ("unit", "raw"),
@@ -73,7 +72,7 @@ def every_fit() -> Iterator[Fit]:
         tuple(STATISTICS),
         REWARDS,
     )
-    return itertools.starmap(Fit, itertools.product(*choices))
+    return itertools.starmap(FitSettings, itertools.product(*choices))
 
 
 def states(dataset: str, seed: int, *, data_dir: str | None = None) -> dict[str, str]:
@@ -96,18 +95,22 @@ def states(dataset: str, seed: int, *, data_dir: str | None = None) -> dict[str,
 
 def counts(folder: Path, dataset: str) -> tuple[dict[str, Counter[str]], int]:
     """How often each state was met, by the name of the fit; and the number of trainings."""
-    records = [read_record(path) for path in sorted((folder / FOLDER / dataset).glob("*.json"))]
+    records = read_seeds(_file(folder, dataset, 0), folder).values()
     every: dict[str, Counter[str]] = {}
     for record in records:
-        for name, state in (record or {}).get("states", {}).items():
+        for name, state in record["states"].items():
             every.setdefault(name, Counter())[state] += 1
     return every, len(records)
 
 
+def _file(out: Path, dataset: str, seed: int) -> Path:
+    return out / COLLAPSE / dataset / f"seed-{seed}.json"
+
+
 def _store(dataset: str, seed: int, out: Path, data_dir: str | None) -> None:
     one_thread()
-    path = out / FOLDER / dataset / f"seed-{seed}.json"
-    if not path.exists():
+    path = _file(out, dataset, seed)
+    if not is_finished(path, out):
         record: dict[str, Any] = {"dataset": dataset, "seed": seed}
         write_json(path, {**record, "states": states(dataset, seed, data_dir=data_dir)})
 
@@ -131,14 +134,14 @@ if __name__ == "__main__":
     main()
 
 
-COLLAPSE = """\
+LEARNING = """\
 ## When does the uncertainty model learn?
 
 Plain GraphCL for 20 epochs with several seeds; after each training one fit for every combination
 of settings, with 128 units, ten passes over all pairs, learning rate 0.01, no warm-up and no
 restart, as published. *Batch norm*: the encoder uses the statistics of each batch, or its running
 averages, while the pairs of the fit are embedded."""
-TEXT = """\
+ALIVE = """\
 ## Is the uncertainty model alive?
 
 After 20 epochs of GraphCL, one fit per reward with the default settings. *Agreement*: share of
@@ -150,9 +153,9 @@ the paper's first figure claims the former to be larger."""
 def life_section(folder: Path) -> str:
     """Vital signs by reward, and which settings let the model learn."""
     vital = _vital_signs(folder)
-    parts = [TEXT, vital.markdown()] if vital.rows else []
-    tables = [table for dataset in DATASETS if (table := _collapse(folder, dataset))]
-    return "\n\n".join([*parts, *([COLLAPSE, *tables] if tables else [])])
+    parts = [ALIVE, vital.markdown()] if vital.rows else []
+    tables = [table for dataset in GRAPH_DATASETS if (table := _collapse(folder, dataset))]
+    return "\n\n".join([*parts, *([LEARNING, *tables] if tables else [])])
 
 
 def _vital_signs(folder: Path) -> Grid:
@@ -168,7 +171,7 @@ def _vital_signs(folder: Path) -> Grid:
             f"{fit['weight_true_negatives']:.3f}",
             f"{fit['weight_false_negatives']:.3f}",
         )
-        for dataset in DATASETS
+        for dataset in GRAPH_DATASETS
         for fit in _fits(folder, dataset)
     ]
     header = (
@@ -186,7 +189,7 @@ def _vital_signs(folder: Path) -> Grid:
 
 
 def _fits(folder: Path, dataset: str) -> list[dict[str, Any]]:
-    found = read_record(folder / liveness.FOLDER / f"{dataset}.json")
+    found = read(folder / LIVENESS / f"{dataset}.json", folder)
     return [] if found is None else found["fits"]
 
 
@@ -197,11 +200,13 @@ def _collapse(folder: Path, dataset: str) -> str:
     if not fits:
         return ""
     rows = []
-    for alike in zip(*[iter(fits)] * len(REWARDS), strict=True):  # they differ in the reward only
-        found = [by_name[fit.name] for fit in alike]
+    for grid_row in zip(
+        *[iter(fits)] * len(REWARDS), strict=True
+    ):  # they differ in the reward only
+        found = [by_name[fit.name] for fit in grid_row]
         rows.append(
             (
-                ", ".join(alike[0][:-1]),
+                ", ".join(grid_row[0][:-1]),
                 *(" / ".join(str(count[state]) for state in STATES) for count in found),
             )
         )
@@ -213,7 +218,7 @@ def _collapse(folder: Path, dataset: str) -> str:
     return Grid(f"{dataset}: states by settings", header, tuple(rows), notes).markdown()
 
 
-def _by_inputs(fits: list[Fit], counts: dict[str, Counter[str]]) -> list[str]:
+def _by_inputs(fits: list[FitSettings], counts: dict[str, Counter[str]]) -> list[str]:
     sentences = []
     for rewards in (REWARDS[:1], REWARDS[2:]):
         shares = []

@@ -1,4 +1,8 @@
-"""One table of strings, to read in Markdown, LaTeX or the terminal."""
+"""What a reproduction shows: tables of text, figures, sentences and all numbers.
+
+`Outcome` holds everything about one table or figure of the paper and writes it; `Grid` is one table
+of text, for Markdown, LaTeX or the terminal. How text is escaped in each comes last.
+"""
 
 from __future__ import annotations
 
@@ -18,169 +22,47 @@ from rich.text import Text
 from augcl.files import write_json, write_text
 from augcl.paper.figures import save
 
-# An underline is markup unless it stands between letters or digits.
-MARKUP = re.compile(r"[\\`*<\[|&~$]|(?<![^\W_])_|_(?![^\W_])")
-
-
-def markdown_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A Markdown markdown_table; all columns but the first are aligned to the right.
-
-    >>> print(markdown_table(["", "a"], [["x", "1"]]))
-    |  | a |
-    |---|---:|
-    | x | 1 |
-    """
-    lines = [header, ["---", *["---:"] * (len(header) - 1)], *rows]
-    text = ["| " + " | ".join(line) + " |" for line in lines]
-    text[1] = "|" + "|".join(lines[1]) + "|"
-    return "\n".join(text)
-
-
-def markdown_escape(text: str) -> str:
-    """One line of Markdown that shows `text` as it is, also inside a markdown_table.
-
-    >>> print(markdown_escape("P(a|b) of GraphCL_AUGCL*"))
-    P(a\\|b) of GraphCL_AUGCL\\*
-    """
-    return MARKUP.sub(r"\\\g<0>", " ".join(text.split()))
-
-
-TEXT = {
-    "\\": r"\textbackslash{}",
-    "{": r"\{",
-    "}": r"\}",
-    "$": r"\$",
-    "&": r"\&",
-    "#": r"\#",
-    "%": r"\%",
-    "_": r"\_",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "`": r"\textasciigrave{}",
-    '"': "''",
-    "…": r"\ldots{}",
-    "–": "--",
-    "—": "---",
-    "“": "``",
-    "”": "''",
-    "„": ",,",
-    "‘": "`",
-    "’": "'",
-    "\N{ZERO WIDTH SPACE}": "{}",
-    "✓": "yes",
-    "✗": "no",
-}
-GREEK = "αβγδεζηθικλμµνξπρσςτυφχψωΓΔΘΛΞΠΣΥΦΨΩ"
-GREEK_NAMES = (
-    "alpha beta gamma delta varepsilon zeta eta theta iota kappa lambda mu mu nu xi pi rho sigma "
-    "varsigma tau upsilon varphi chi psi omega "
-    "Gamma Delta Theta Lambda Xi Pi Sigma Upsilon Phi Psi Omega"
+SPREAD = (
+    "±: standard deviation over seeds, of nodes over all splits of all seeds; of published numbers "
+    "as published."
 )
-MATHS = {
-    "±": r"\pm",
-    "∓": r"\mp",
-    "−": "-",
-    "×": r"\times",
-    "·": r"\cdot",
-    "÷": r"\div",
-    "<": "<",
-    ">": ">",
-    "|": "|",
-    "≤": r"\leq",
-    "≥": r"\geq",
-    "≠": r"\neq",
-    "≈": r"\approx",
-    "→": r"\rightarrow",
-    "←": r"\leftarrow",
-    "↑": r"\uparrow",
-    "↓": r"\downarrow",
-    "∞": r"\infty",
-    "∅": r"\emptyset",
-    "√": r"\surd",
-    "∈": r"\in",
-    "∑": r"\sum",
-    "°": r"{}^{\circ}",
-    "†": r"\dagger",
-    "‡": r"\ddagger",
-    **{letter: rf"\{name}" for letter, name in zip(GREEK, GREEK_NAMES.split(), strict=True)},
-}
-RAISED = {"<super>": "^", "<sub>": "_"}
 
 
-def latex_table(
-    header: Sequence[str], rows: Sequence[Sequence[str]], *, caption: str, notes: Sequence[str] = ()
-) -> str:
-    """A floating latex_table; all columns but the first are aligned to the right.
+@dataclass(frozen=True)
+class Outcome:
+    """Tables to read, figures by name, sentences that sum up, and all numbers as plain JSON."""
 
-    >>> print(latex_table(["", "α"], [["a_1", "1 ± 2"]], caption="Mine", notes=["50 % of all."]))
-    \\begin{latex_table}
-      \\centering
-      \\caption{Mine}
-      \\begin{tabular}{lr}
-        \\toprule
-        & $\\alpha$ \\\\
-        \\midrule
-        a\\_1 & 1 $\\pm$ 2 \\\\
-        \\bottomrule
-      \\end{tabular}
-      \\par\\smallskip
-      \\parbox{\\linewidth}{\\footnotesize 50 \\% of all.}
-    \\end{latex_table}
-    """
-    lines = [
-        r"\begin{latex_table}",
-        r"  \centering",
-        rf"  \caption{{{latex_escape(caption)}}}",
-        rf"  \begin{{tabular}}{{l{'r' * (len(header) - 1)}}}",
-        r"    \toprule",
-        _row(header),
-        r"    \midrule",
-        *map(_row, rows),
-        r"    \bottomrule",
-        r"  \end{tabular}",
-    ]
-    if notes:
-        text = " ".join(map(latex_escape, notes))
-        lines += [r"  \par\smallskip", rf"  \parbox{{\linewidth}}{{\footnotesize {text}}}"]
-    return "\n".join([*lines, r"\end{latex_table}"])
+    name: str
+    grids: list[Grid]
+    data: dict[str, Any]
+    figures: dict[str, Figure] = field(default_factory=dict)
+    sentences: list[str] = field(default_factory=list)
 
+    @property
+    def empty(self) -> bool:
+        """Whether there is no line in any table."""
+        return not any(grid.rows for grid in self.grids)
 
-def latex_escape(text: str) -> str:
-    """One line of LaTeX that shows `text` as it is.
+    def explained(self) -> Outcome:
+        """With a note on ±, if a table has one: for a table that stands alone."""
+        cells = (cell for grid in self.grids for row in grid.rows for cell in row)
+        if not any("±" in cell for cell in cells):
+            return self
+        *others, last = self.grids
+        return replace(self, grids=[*others, replace(last, notes=(*last.notes, SPREAD))])
 
-    Letters of alphabets that pdflatex does not know are left for XeLaTeX or LuaLaTeX.
+    def markdown(self) -> str:
+        return "\n\n".join([*(grid.markdown() for grid in self.grids), *self.sentences]) + "\n"
 
-    >>> print(latex_escape("-0.5 ± 0.1 for τ⁺ = 50 %"))
-    $-$0.5 $\\pm$ 0.1 for $\\tau{}^{+}$ = 50 \\%
-    """
-    text = " ".join(unicodedata.normalize("NFC", text).split())
-    text = "".join(c for c in text if not unicodedata.category(c).startswith("C"))
-    text = re.sub(r"(?<!\w)-(?=[\d.∞])", "−", text)
-    text = re.sub(r"-(?=-)", "-\N{ZERO WIDTH SPACE}", text)  # or two hyphens would become a dash
-    pieces = []
-    for formula, run in groupby(text, lambda c: bool(_maths(c))):
-        if formula:
-            pieces.append(f"${''.join(map(_maths, run))}$")
-        else:
-            pieces += [TEXT.get(character, character) for character in run]
-    return "".join(pieces)
-
-
-def _row(cells: Sequence[str]) -> str:
-    text = " & ".join(map(latex_escape, cells))
-    if text.startswith(("[", "*")):  # else \\ or \toprule would take it for its option
-        text = "{}" + text
-    return f"    {text.strip()} \\\\"
-
-
-def _maths(character: str) -> str:
-    """The character in maths mode, or nothing if it belongs to text."""
-    position, _, codes = unicodedata.decomposition(character).partition(" ")
-    if position not in RAISED:
-        return MATHS.get(character, "")
-    letters = [chr(int(code, 16)) for code in codes.split()]
-    raised = "".join(MATHS.get(letter, letter) for letter in letters)
-    return f"{{}}{RAISED[position]}{{{raised}}}" if raised.isascii() else ""
+    def write(self, out: Path) -> list[Path]:
+        """NAME.md, NAME.tex, NAME.json and the figures; returns the paths."""
+        stem = out / self.name
+        text, tex, data = (stem.with_suffix(ending) for ending in (".md", ".tex", ".json"))
+        write_text(text, self.markdown())
+        write_text(tex, "\n\n".join(grid.latex() for grid in self.grids) + "\n")
+        write_json(data, {"name": self.name, **self.data, "sentences": self.sentences})
+        drawn = [save(figure, out / name) for name, figure in self.figures.items()]
+        return [text, tex, data, *(path for paths in drawn for path in paths)]
 
 
 @dataclass(frozen=True)
@@ -257,44 +139,166 @@ class Grid:
         return table
 
 
-SPREAD = (
-    "±: standard deviation over seeds, of nodes over all splits of all seeds; of published numbers "
-    "as published."
+# An underline is markup unless it stands between letters or digits.
+MARKUP = re.compile(r"[\\`*<\[|&~$]|(?<![^\W_])_|_(?![^\W_])")
+
+
+def markdown_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A Markdown table; all columns but the first are aligned to the right.
+
+    >>> print(markdown_table(["", "a"], [["x", "1"]]))
+    |  | a |
+    |---|---:|
+    | x | 1 |
+    """
+    lines = [header, ["---", *["---:"] * (len(header) - 1)], *rows]
+    text = ["| " + " | ".join(line) + " |" for line in lines]
+    text[1] = "|" + "|".join(lines[1]) + "|"
+    return "\n".join(text)
+
+
+def markdown_escape(text: str) -> str:
+    """One line of Markdown that shows `text` as it is, also inside a table.
+
+    >>> print(markdown_escape("P(a|b) of GraphCL_AUGCL*"))
+    P(a\\|b) of GraphCL_AUGCL\\*
+    """
+    return MARKUP.sub(r"\\\g<0>", " ".join(text.split()))
+
+
+TEXT = {
+    "\\": r"\textbackslash{}",
+    "{": r"\{",
+    "}": r"\}",
+    "$": r"\$",
+    "&": r"\&",
+    "#": r"\#",
+    "%": r"\%",
+    "_": r"\_",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "`": r"\textasciigrave{}",
+    '"': "''",
+    "…": r"\ldots{}",
+    "–": "--",
+    "—": "---",
+    "“": "``",
+    "”": "''",
+    "„": ",,",
+    "‘": "`",
+    "’": "'",
+    "\N{ZERO WIDTH SPACE}": "{}",
+    "✓": "yes",
+    "✗": "no",
+}
+GREEK = "αβγδεζηθικλμµνξπρσςτυφχψωΓΔΘΛΞΠΣΥΦΨΩ"
+GREEK_NAMES = (
+    "alpha beta gamma delta varepsilon zeta eta theta iota kappa lambda mu mu nu xi pi rho sigma "
+    "varsigma tau upsilon varphi chi psi omega "
+    "Gamma Delta Theta Lambda Xi Pi Sigma Upsilon Phi Psi Omega"
 )
+MATHS = {
+    "±": r"\pm",
+    "∓": r"\mp",
+    "−": "-",
+    "×": r"\times",
+    "·": r"\cdot",
+    "÷": r"\div",
+    "<": "<",
+    ">": ">",
+    "|": "|",
+    "≤": r"\leq",
+    "≥": r"\geq",
+    "≠": r"\neq",
+    "≈": r"\approx",
+    "→": r"\rightarrow",
+    "←": r"\leftarrow",
+    "↑": r"\uparrow",
+    "↓": r"\downarrow",
+    "∞": r"\infty",
+    "∅": r"\emptyset",
+    "√": r"\surd",
+    "∈": r"\in",
+    "∑": r"\sum",
+    "°": r"{}^{\circ}",
+    "†": r"\dagger",
+    "‡": r"\ddagger",
+    **{letter: rf"\{name}" for letter, name in zip(GREEK, GREEK_NAMES.split(), strict=True)},
+}
+RAISED = {"<super>": "^", "<sub>": "_"}
 
 
-@dataclass(frozen=True)
-class Findings:
-    """Tables to read, figures by name, sentences that sum up, and all numbers as plain JSON."""
+def latex_table(
+    header: Sequence[str], rows: Sequence[Sequence[str]], *, caption: str, notes: Sequence[str] = ()
+) -> str:
+    """A floating table; all columns but the first are aligned to the right.
 
-    name: str
-    grids: list[Grid]
-    data: dict[str, Any]
-    figures: dict[str, Figure] = field(default_factory=dict)
-    sentences: list[str] = field(default_factory=list)
+    >>> print(latex_table(["", "α"], [["a_1", "1 ± 2"]], caption="Mine", notes=["50 % of all."]))
+    \\begin{table}
+      \\centering
+      \\caption{Mine}
+      \\begin{tabular}{lr}
+        \\toprule
+        & $\\alpha$ \\\\
+        \\midrule
+        a\\_1 & 1 $\\pm$ 2 \\\\
+        \\bottomrule
+      \\end{tabular}
+      \\par\\smallskip
+      \\parbox{\\linewidth}{\\footnotesize 50 \\% of all.}
+    \\end{table}
+    """
+    lines = [
+        r"\begin{table}",
+        r"  \centering",
+        rf"  \caption{{{latex_escape(caption)}}}",
+        rf"  \begin{{tabular}}{{l{'r' * (len(header) - 1)}}}",
+        r"    \toprule",
+        _latex_row(header),
+        r"    \midrule",
+        *map(_latex_row, rows),
+        r"    \bottomrule",
+        r"  \end{tabular}",
+    ]
+    if notes:
+        text = " ".join(map(latex_escape, notes))
+        lines += [r"  \par\smallskip", rf"  \parbox{{\linewidth}}{{\footnotesize {text}}}"]
+    return "\n".join([*lines, r"\end{table}"])
 
-    @property
-    def empty(self) -> bool:
-        """Whether there is no line in any table."""
-        return not any(grid.rows for grid in self.grids)
 
-    def explained(self) -> Findings:
-        """With a note on ±, if a table has one: for a table that stands alone."""
-        cells = (cell for grid in self.grids for row in grid.rows for cell in row)
-        if not any("±" in cell for cell in cells):
-            return self
-        *others, last = self.grids
-        return replace(self, grids=[*others, replace(last, notes=(*last.notes, SPREAD))])
+def latex_escape(text: str) -> str:
+    """One line of LaTeX that shows `text` as it is.
 
-    def markdown(self) -> str:
-        return "\n\n".join([*(grid.markdown() for grid in self.grids), *self.sentences]) + "\n"
+    Letters of alphabets that pdflatex does not know are left for XeLaTeX or LuaLaTeX.
 
-    def write(self, out: Path) -> list[Path]:
-        """NAME.md, NAME.tex, NAME.json and the figures; returns the paths."""
-        stem = out / self.name
-        text, tex, data = (stem.with_suffix(ending) for ending in (".md", ".tex", ".json"))
-        write_text(text, self.markdown())
-        write_text(tex, "\n\n".join(grid.latex() for grid in self.grids) + "\n")
-        write_json(data, {"name": self.name, **self.data, "sentences": self.sentences})
-        drawn = [save(figure, out / name) for name, figure in self.figures.items()]
-        return [text, tex, data, *(path for paths in drawn for path in paths)]
+    >>> print(latex_escape("-0.5 ± 0.1 for τ⁺ = 50 %"))
+    $-$0.5 $\\pm$ 0.1 for $\\tau{}^{+}$ = 50 \\%
+    """
+    text = " ".join(unicodedata.normalize("NFC", text).split())
+    text = "".join(c for c in text if not unicodedata.category(c).startswith("C"))
+    text = re.sub(r"(?<!\w)-(?=[\d.∞])", "−", text)
+    text = re.sub(r"-(?=-)", "-\N{ZERO WIDTH SPACE}", text)  # or two hyphens would become a dash
+    pieces = []
+    for formula, run in groupby(text, lambda c: bool(_maths(c))):
+        if formula:
+            pieces.append(f"${''.join(map(_maths, run))}$")
+        else:
+            pieces += [TEXT.get(character, character) for character in run]
+    return "".join(pieces)
+
+
+def _latex_row(cells: Sequence[str]) -> str:
+    text = " & ".join(map(latex_escape, cells))
+    if text.startswith(("[", "*")):  # else \\ or \toprule would take it for its option
+        text = "{}" + text
+    return f"    {text.strip()} \\\\"
+
+
+def _maths(character: str) -> str:
+    """The character in maths mode, or nothing if it belongs to text."""
+    position, _, codes = unicodedata.decomposition(character).partition(" ")
+    if position not in RAISED:
+        return MATHS.get(character, "")
+    letters = [chr(int(code, 16)) for code in codes.split()]
+    raised = "".join(MATHS.get(letter, letter) for letter in letters)
+    return f"{{}}{RAISED[position]}{{{raised}}}" if raised.isascii() else ""

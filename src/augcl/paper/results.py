@@ -11,11 +11,8 @@ from typing import Any
 
 from augcl.files import write_text
 from augcl.hardness import AffinityUncertainty
-from augcl.paper import ablation, headroom
-from augcl.paper import graph_rows as graph_classification
-from augcl.paper import node_rows as node_classification
+from augcl.paper import headroom
 from augcl.paper.attacks import LAPTOP, VICTIMS, attack_table
-from augcl.paper.cells import FOLDER
 from augcl.paper.collapse import life_section
 from augcl.paper.comparison import comparison
 from augcl.paper.convergence import ROWS as CURVES
@@ -23,24 +20,36 @@ from augcl.paper.convergence import convergence
 from augcl.paper.figure_one import ROWS as READINGS
 from augcl.paper.figure_one import figure_one
 from augcl.paper.figures import save
-from augcl.paper.grid import Findings
+from augcl.paper.grid import Outcome
 from augcl.paper.grid import markdown_table as markdown_table
 from augcl.paper.headroom import headroom_map
 from augcl.paper.improvement import improvement
 from augcl.paper.readings import reading_rows, readings
-from augcl.paper.request import SELECTED, Request
-from augcl.paper.sensitivity import TABLES, sensitivity
-from augcl.paper.table import Measured, Table
+from augcl.paper.records import loose_files
+from augcl.paper.rows import (
+    ABLATED,
+    ABLATION,
+    ALPHA,
+    GRAPH_DATASETS,
+    GRAPH_PAPER,
+    GRAPH_RIVALS,
+    GRAPHS,
+    NODE_PAPER,
+    NODE_VARIANTS,
+    NODES,
+    NODES_GRACE,
+    REWARD,
+)
+from augcl.paper.sensitivity import sensitivity
+from augcl.paper.study import SELECTED, Accuracies, Study
+from augcl.paper.table import Table
 from augcl.paper.theorem import theorem
 from augcl.paper.training_time import TIMED, time_table
-
-GRAPHS = graph_classification.TABLE
-NODES = node_classification.TABLE
 
 
 @dataclass(frozen=True)
 class Part:
-    """A table of the paper: its rows, its data sets, and what else the `Request` says."""
+    """A table of the paper: its rows, its data sets, and what else the `Study` says."""
 
     title: str
     table: Table
@@ -50,25 +59,25 @@ class Part:
 
 
 PARTS = (
-    Part("weighted negatives", GRAPHS, GRAPHS.compared, graph_classification.DATASETS),
+    Part("weighted negatives", GRAPHS, GRAPHS.compared, GRAPH_DATASETS),
     Part(
         "other systems of graphs",
         GRAPHS,
-        tuple(graph_classification.RIVALS),
-        graph_classification.DATASETS,
+        tuple(GRAPH_RIVALS),
+        GRAPH_DATASETS,
     ),
-    Part("ablation", ablation.TABLE, tuple(ablation.PARTS)[1:], graph_classification.DATASETS),
+    Part("ablation", ABLATION, tuple(ABLATED)[1:], GRAPH_DATASETS),
     *(
         Part(
             f"nodes, {epochs} epochs, 512 negatives",
             NODES,
-            node_classification.PAPER,
+            NODE_PAPER,
             (dataset,),
             {"epochs": epochs, "candidates": 512},
         )
         for dataset, epochs in (("Amazon-Photo", 200), ("Amazon-Computers", 100))
     ),
-    Part("nodes", NODES, node_classification.PAPER, ("Wiki-CS",)),
+    Part("nodes", NODES, NODE_PAPER, ("Wiki-CS",)),
 )
 """What the paper shows, in the settings in which we measure it."""
 
@@ -91,15 +100,15 @@ def coverage_section(folder: Path) -> str:
 
 def _lines(part: Part, folder: Path) -> list[list[str]]:
     """A line for each data set."""
-    request = Request(folder, part.datasets, part.rows, seeds=None, **part.changes)
+    study = Study(folder, part.datasets, part.rows, seeds=None, **part.changes)
     rows = str(len(part.rows))
     return [
         [part.title, dataset, str(len(found)), rows, _seeds(found), _missing(found, part)]
-        for dataset, found in request.results(part.table).items()
+        for dataset, found in study.results(part.table).items()
     ]
 
 
-def _seeds(found: Mapping[str, Measured]) -> str:
+def _seeds(found: Mapping[str, Accuracies]) -> str:
     """How many, from the row with the fewest to that with the most."""
     counts = sorted({len(row.folds) for row in found.values()})
     if not counts:
@@ -107,19 +116,18 @@ def _seeds(found: Mapping[str, Measured]) -> str:
     return f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
 
 
-def _missing(found: Mapping[str, Measured], part: Part) -> str:
+def _missing(found: Mapping[str, Accuracies], part: Part) -> str:
     missing = [row for row in part.rows if row not in found]
     if not missing:
         return "–"
     return "all" if len(missing) == len(part.rows) else ", ".join(missing)
 
 
-GRAPHS = graph_classification.TABLE
 SETTINGS = ("GraphCL", "GraphCL-20", "GraphCL-own-loss", "ProGCL-mix")
 NODE_ROWS = tuple(
     row
-    for name in node_classification.PAPER
-    for row in (name, *(r for r, (of, _) in node_classification.VARIANTS.items() if of == name))
+    for name in NODE_PAPER
+    for row in (name, *(r for r, (of, _) in NODE_VARIANTS.items() if of == name))
 )
 VARIANTS = (
     "HSAN-20: 20 of its 400 epochs; -slow: a tenth of the learning rate; -normalised: every node's "
@@ -151,21 +159,21 @@ class Section:
 
     title: str
     text: str
-    findings: Findings
+    outcome: Outcome
     verdicts: bool = False
     recipes: tuple[str, ...] = ("default",)
     """Those of AUGCL in this section."""
 
     def markdown(self) -> str:
-        grids = [grid for grid in self.findings.grids if len(grid.rows) > 1]
+        grids = [grid for grid in self.outcome.grids if len(grid.rows) > 1]
         if not grids:
             return ""
         settings = " ".join(settings_of(recipe) for recipe in self.recipes)
         text = f"{self.text} {settings}".strip()
         parts = [f"## {self.title}", text, *(grid.markdown() for grid in grids)]
-        parts += [f"![{name}](figures/{name}.svg)" for name in self.findings.figures]
-        if self.verdicts and self.findings.sentences:
-            parts.append("\n".join(f"* {sentence}" for sentence in self.findings.sentences))
+        parts += [f"![{name}](figures/{name}.svg)" for name in self.outcome.figures]
+        if self.verdicts and self.outcome.sentences:
+            parts.append("\n".join(f"* {sentence}" for sentence in self.outcome.sentences))
         return "\n\n".join(part for part in parts if part)
 
 
@@ -195,8 +203,8 @@ class Everything:
 
     folder: Path
 
-    def request(self, datasets: tuple[str, ...], rows: tuple[str, ...]) -> Request:
-        return Request(self.folder, datasets, rows, seeds=None)
+    def study(self, datasets: tuple[str, ...], rows: tuple[str, ...]) -> Study:
+        return Study(self.folder, datasets, rows, seeds=None)
 
     def rows(
         self,
@@ -207,15 +215,15 @@ class Everything:
         *,
         own: tuple[str, ...] = (),
         **changes: Any,
-    ) -> Findings:
+    ) -> Outcome:
         """A comparison on the data sets that have results of `own` rows, by default of any.
 
-        `changes` are those of the `Request`, such as its epochs.
+        `changes` are those of the `Study`, such as its epochs.
         """
-        request = replace(self.request(datasets, rows or table.compared), **changes)
+        study = replace(self.study(datasets, rows or table.compared), **changes)
         found = {
             dataset: rows
-            for dataset, rows in request.results(table).items()
+            for dataset, rows in study.results(table).items()
             if any(row in rows for row in own or rows)
         }
         return comparison(name, found, table)
@@ -224,7 +232,7 @@ class Everything:
 def sections(folder: Path) -> list[Section]:
     """All tables and figures, in the order of the page."""
     found = Everything(folder)
-    graphs, nodes = graph_classification.DATASETS, node_classification.TABLE
+    graphs, nodes = GRAPH_DATASETS, NODES
     small = ("PROTEINS", "IMDB-BINARY")
     return [
         Section(
@@ -241,8 +249,8 @@ def sections(folder: Path) -> list[Section]:
                 "paper-graphs",
                 GRAPHS,
                 graphs,
-                graph_classification.PAPER,
-                own=tuple(graph_classification.RIVALS),
+                GRAPH_PAPER,
+                own=tuple(GRAPH_RIVALS),
             ),
         ),
         Section(
@@ -257,7 +265,7 @@ def sections(folder: Path) -> list[Section]:
             "The paper can be read in more than one way, and its released code is another one. "
             "GraphCL-paper has two augmented views and subgraphs that grow by walks; the released "
             "code has the views of our default.",
-            readings(found.request(graphs, reading_rows(GRAPHS)), GRAPHS),
+            readings(found.study(graphs, reading_rows(GRAPHS)), GRAPHS),
             verdicts=True,
             recipes=("default", "paper", "authors"),
         ),
@@ -268,7 +276,7 @@ def sections(folder: Path) -> list[Section]:
                 "model learns from blocks of 256 nodes.",
                 readings(
                     replace(
-                        found.request((dataset,), reading_rows(nodes)), epochs=200, candidates=512
+                        found.study((dataset,), reading_rows(nodes)), epochs=200, candidates=512
                     ),
                     nodes,
                 ),
@@ -305,44 +313,44 @@ def sections(folder: Path) -> list[Section]:
         Section(
             "Ablation",
             "AUGCL with its partition and its uncertainty estimator exchanged.",
-            found.rows("ablation", ablation.TABLE, graphs, own=tuple(ablation.PARTS)[1:]),
+            found.rows("ablation", ABLATION, graphs, own=tuple(ABLATED)[1:]),
         ),
         *(
             Section(
-                f"Sensitivity to {'the reward o' if name == 'reward' else 'α'}, recipe {recipe}",
-                DELTA if name == "alpha" else "",
-                sensitivity(replace(found.request(small, table.compared), recipe=recipe), table),
-                verdicts=name == "alpha",
+                f"Sensitivity to {'the reward o' if table is REWARD else 'α'}, recipe {recipe}",
+                DELTA if table is ALPHA else "",
+                sensitivity(replace(found.study(small, table.compared), recipe=recipe), table),
+                verdicts=table is ALPHA,
                 recipes=(recipe,),
             )
-            for name, table in TABLES.items()
+            for table in (REWARD, ALPHA)
             for recipe in ("default", "paper")
         ),
         Section(
             "Figure 1: the weights of a toy",
             "Two groups of points in the plane, and the weights that each reading of AUGCL gives.",
-            figure_one(found.request((), READINGS)),
+            figure_one(found.study((), READINGS)),
             verdicts=True,
             recipes=("default", "paper", "authors"),
         ),
         Section(
             "Theorem 1: the weighted loss as a triplet loss",
             "theorem.md has the derivation. The toy with close groups, its first draw.",
-            theorem(found.request((), READINGS)),
+            theorem(found.study((), READINGS)),
             verdicts=True,
         ),
         Section(
             "Convergence",
             "In the paper the curves drop abruptly at epoch 10, where its weights set in; those of "
             "our default set in after half of the epochs.",
-            convergence(found.request(small, CURVES), GRAPHS),
+            convergence(found.study(small, CURVES), GRAPHS),
             verdicts=True,
         ),
         Section(
             "Where could a weighting of negatives help at all?",
             "Base (GraphCL, GRACE on Cora, GCA on Amazon-Photo), and the oracle, which leaves out "
             "all false negatives, in many settings; methods where they were measured.",
-            headroom_map(found.request(headroom.GRAPHS + headroom.NODES, METHODS)),
+            headroom_map(found.study(headroom.DATASETS, METHODS)),
             verdicts=True,
         ),
         Section(
@@ -358,9 +366,9 @@ def sections(folder: Path) -> list[Section]:
             "reached 83.7 here.",
             found.rows(
                 "cora-grace",
-                node_classification.GRACE,
+                NODES_GRACE,
                 ("Cora",),
-                (*node_classification.GRACE.compared, "AUGCL-full"),
+                (*NODES_GRACE.compared, "AUGCL-full"),
             ),
             verdicts=True,
         ),
@@ -393,14 +401,14 @@ def sections(folder: Path) -> list[Section]:
             "Attacks on structure2vec",
             "Graphs of 15 to 20 nodes; the class is the number of components. An attack adds one "
             "edge within a component, so that the class stays.",
-            attack_table(replace(found.request((), tuple(VICTIMS)), epochs=LAPTOP["epochs"])),
+            attack_table(replace(found.study((), tuple(VICTIMS)), epochs=LAPTOP["epochs"])),
             verdicts=True,
         ),
         *(
             Section(
                 f"Training time, recipe {recipe}",
                 "",
-                time_table(replace(found.request(small, rows), recipe=recipe), GRAPHS),
+                time_table(replace(found.study(small, rows), recipe=recipe), GRAPHS),
                 recipes=(recipe,),
             )
             for recipe, rows in (("default", TIMED), ("paper", ("GraphCL", "AUGCL")))
@@ -413,13 +421,13 @@ def sections(folder: Path) -> list[Section]:
     ]
 
 
-def _all_ten(found: Everything) -> list[Request]:
+def _all_ten(found: Everything) -> list[Study]:
     """The paper's data sets, of nodes with the epochs that were measured."""
     nodes = [("Amazon-Photo", 200), ("Amazon-Photo", None), ("Amazon-Computers", 100)]
     return [
-        found.request(graph_classification.DATASETS, ("AUGCL",)),
+        found.study(GRAPH_DATASETS, ("AUGCL",)),
         *(
-            replace(found.request((dataset,), ("AUGCL",)), epochs=epochs, candidates=512)
+            replace(found.study((dataset,), ("AUGCL",)), epochs=epochs, candidates=512)
             for dataset, epochs in (*nodes, ("Wiki-CS", 200))
         ),
     ]
@@ -440,12 +448,12 @@ def main() -> None:
     parser.add_argument("--results", type=Path, default=Path("results"))
     parser.add_argument("--out", type=Path, default=Path("docs/RESULTS.md"))
     options = parser.parse_args()
-    if not (options.results / FOLDER).is_dir():
-        sys.exit(f"no result files in {options.results / FOLDER}: see augcl reproduce --help")
+    if not any(options.results.glob("*.jsonl")) and not any(loose_files(options.results)):
+        sys.exit(f"no result files in {options.results}: see augcl reproduce --help")
     text, every = render(options.results)
     write_text(options.out, text)
     for section in (section for section in every if section.markdown()):
-        for name, figure in section.findings.figures.items():
+        for name, figure in section.outcome.figures.items():
             save(figure, options.out.parent / "figures" / name, ["svg"])
 
 
