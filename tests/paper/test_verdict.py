@@ -106,4 +106,4 @@ def test_headroom_is_oracle_minus_base():
 def test_a_row_judged_by_another_protocol_beats_nobody():
     means = {"GRACE": 0.82, "DCL": 0.82, "GRACE-liblinear": 0.90}
     (methods,) = sentences(means, NODES_GRACE, level="node")
-    assert methods == "No method beats NODES_GRACE here beyond noise."
+    assert methods == "No method beats GRACE here beyond noise."

@@ -217,8 +217,9 @@ def _outcomes(attempts: Sequence[Attempt], workers: int) -> Generator[Ended, Non
         parallel = Parallel(
             workers, return_as="generator_unordered", pre_dispatch="n_jobs", batch_size=1
         )
+        results = parallel(begin())
         try:
-            for path, failure in parallel(begin()):
+            for path, failure in results:
                 ended.add(path)
                 yield path, failure
         except BrokenExecutor as error:
@@ -226,6 +227,10 @@ def _outcomes(attempts: Sequence[Attempt], workers: int) -> Generator[Ended, Non
             for attempt in begun:
                 if attempt.path not in ended:
                     yield attempt.path, Failure(attempt.cell, reason)
+        finally:
+            with warnings.catch_warnings():  # after an interruption joblib tells what it cancels
+                warnings.simplefilter("ignore")
+                results.close()
         left = left[len(begun) :]
 
 
