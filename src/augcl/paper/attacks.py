@@ -292,8 +292,14 @@ def attack_table(study: Study) -> Outcome:
         }
         for depth, victims in found.items()
     }
-    name = study.named("attacks")
-    return Outcome(name, grids, {"depths": data, "schedule": schedule}, {}, _sentences(found))
+    comparisons = _comparisons(found)
+    return Outcome(
+        study.named("attacks"),
+        grids,
+        {"depths": data, "schedule": schedule, "comparisons": comparisons},
+        {},
+        [_sentence(name, one) for name, one in comparisons.items()],
+    )
 
 
 @dataclass(frozen=True)
@@ -362,9 +368,9 @@ def _text(share: Share, paper: float | None) -> str:
     return f"{mean:.2f} [{100 * low:.1f}, {100 * high:.1f}]{beside}"
 
 
-def _sentences(found: dict[int, dict[str, dict[str, Share]]]) -> list[str]:
-    """Does hardness-aware pre-training help? Intervals that do not overlap tell."""
-    sentences = []
+def _comparisons(found: dict[int, dict[str, dict[str, Share]]]) -> dict[str, dict[str, Any]]:
+    """Where hardness-aware pre-training is better or worse: the intervals do not overlap."""
+    comparisons = {}
     for base, victim in product(("Original", "GraphCL"), ("ProGCL", "AUGCL")):
         pairs = [
             (
@@ -376,13 +382,17 @@ def _sentences(found: dict[int, dict[str, dict[str, Share]]]) -> list[str]:
             if base in victims and victim in victims
             for row in ROWS
         ]
-        better = [where for where, ours, theirs in pairs if ours[0] > theirs[1]]
-        worse = [where for where, ours, theirs in pairs if ours[1] < theirs[0]]
-        parts = [f"better in {', '.join(better)}"] if better else []
-        parts += [f"worse in {', '.join(worse)}"] if worse else []
-        verdict = " and ".join(parts) + ", else" if parts else "all"
         if pairs:
-            sentences.append(
-                f"{victim} against {base}, {len(pairs)} comparisons: {verdict} within noise."
-            )
-    return sentences
+            comparisons[f"{victim} against {base}"] = {
+                "pairs": len(pairs),
+                "better": [which for which, ours, theirs in pairs if ours[0] > theirs[1]],
+                "worse": [which for which, ours, theirs in pairs if ours[1] < theirs[0]],
+            }
+    return comparisons
+
+
+def _sentence(name: str, found: dict[str, Any]) -> str:
+    """Does this pre-training help?"""
+    parts = [f"{kind} in {', '.join(found[kind])}" for kind in ("better", "worse") if found[kind]]
+    verdict = " and ".join(parts) + ", else" if parts else "all"
+    return f"{name}, {found['pairs']} comparisons: {verdict} within noise."

@@ -115,6 +115,85 @@ def _store(dataset: str, seed: int, out: Path, data_dir: str | None) -> None:
         write_json(path, {**record, "states": states(dataset, seed, data_dir=data_dir)})
 
 
+def vital_signs(folder: Path) -> Grid:
+    """What each fit of `liveness` found, one line a data set and reward."""
+    rows = [
+        (
+            dataset,
+            f"{fit['reward']:.1f}",
+            fit["state"],
+            f"{fit['uncertainty_mean']:.3f} ± {fit['uncertainty_std']:.3f}",
+            f"{fit['weight_std']:.2f}",
+            f"{100 * fit['near_one']:.1f} %",
+            f"{100 * fit['agreement']:.1f} % ({100 * fit['majority']:.1f} %)",
+            f"{fit['weight_true_negatives']:.3f}",
+            f"{fit['weight_false_negatives']:.3f}",
+        )
+        for dataset in GRAPH_DATASETS
+        for fit in fits_of(folder, dataset)
+    ]
+    header = (
+        "",
+        "reward o",
+        "state",
+        "u",
+        "std of w",
+        "w within 1 % of 1",
+        "agreement (majority)",
+        "w, true",
+        "w, false",
+    )
+    return Grid("One fit per reward", header, tuple(rows))
+
+
+def fits_of(folder: Path, dataset: str) -> list[dict[str, Any]]:
+    """The fits of `liveness` on a data set, one a reward; none if they were not measured."""
+    found = read(folder / LIVENESS / f"{dataset}.json", folder)
+    return [] if found is None else found["fits"]
+
+
+def state_tables(folder: Path) -> list[Grid]:
+    """How many fits of each combination were alive, by reward, one table a data set."""
+    return [
+        _state_table(folder, dataset) for dataset in GRAPH_DATASETS if counts(folder, dataset)[1]
+    ]
+
+
+def _state_table(folder: Path, dataset: str) -> Grid:
+    by_name, trainings = counts(folder, dataset)
+    fits = [fit for fit in every_fit() if fit.name in by_name]
+    rows = []
+    for grid_row in zip(
+        *[iter(fits)] * len(REWARDS), strict=True
+    ):  # they differ in the reward only
+        found = [by_name[fit.name] for fit in grid_row]
+        rows.append(
+            (
+                ", ".join(grid_row[0][:-1]),
+                *(" / ".join(str(count[state]) for state in STATES) for count in found),
+            )
+        )
+    notes = (
+        f"{trainings} trainings; fits that are {', '.join(STATES)}.",
+        *_by_inputs(fits, by_name),
+    )
+    header = ("inputs, clusters of, optimiser, loss, batch norm", *(f"o = {o}" for o in REWARDS))
+    return Grid(f"{dataset}: states by settings", header, tuple(rows), notes)
+
+
+def _by_inputs(fits: list[FitSettings], counts: dict[str, Counter[str]]) -> list[str]:
+    sentences = []
+    for rewards in (REWARDS[:1], REWARDS[2:]):
+        shares = []
+        for inputs in ("unit", "raw"):
+            those = [counts[f.name] for f in fits if f.inputs == inputs and f.reward in rewards]
+            alive, every = sum(c["alive"] for c in those), sum(c.total() for c in those)
+            shares.append(f"{alive} of {every} fits with {inputs} inputs")
+        span = f"{rewards[0]}" if len(rewards) == 1 else f"{rewards[0]} to {rewards[-1]}"
+        sentences.append(f"At o = {span}, {' and '.join(shares)} are alive.")
+    return sentences
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("datasets", nargs="+")
@@ -132,100 +211,3 @@ def main() -> None:
 
 if __name__ == "__main__":
     main()
-
-
-LEARNING = """\
-## When does the uncertainty model learn?
-
-Plain GraphCL for 20 epochs with several seeds; after each training one fit for every combination
-of settings, with 128 units, ten passes over all pairs, learning rate 0.01, no warm-up and no
-restart, as published. *Batch norm*: the encoder uses the statistics of each batch, or its running
-averages, while the pairs of the fit are embedded."""
-ALIVE = """\
-## Is the uncertainty model alive?
-
-After 20 epochs of GraphCL, one fit per reward with the default settings. *Agreement*: share of
-pairs whose group the model names rightly; in parentheses the share of the larger group. *w*: mean
-weight of candidates with another label (true negatives) and with the anchor's label (false ones);
-the paper's first figure claims the former to be larger."""
-
-
-def life_section(folder: Path) -> str:
-    """Vital signs by reward, and which settings let the model learn."""
-    vital = _vital_signs(folder)
-    parts = [ALIVE, vital.markdown()] if vital.rows else []
-    tables = [table for dataset in GRAPH_DATASETS if (table := _collapse(folder, dataset))]
-    return "\n\n".join([*parts, *([LEARNING, *tables] if tables else [])])
-
-
-def _vital_signs(folder: Path) -> Grid:
-    rows = [
-        (
-            dataset,
-            f"{fit['reward']:.1f}",
-            fit["state"],
-            f"{fit['uncertainty_mean']:.3f} ± {fit['uncertainty_std']:.3f}",
-            f"{fit['weight_std']:.2f}",
-            f"{100 * fit['near_one']:.1f} %",
-            f"{100 * fit['agreement']:.1f} % ({100 * fit['majority']:.1f} %)",
-            f"{fit['weight_true_negatives']:.3f}",
-            f"{fit['weight_false_negatives']:.3f}",
-        )
-        for dataset in GRAPH_DATASETS
-        for fit in _fits(folder, dataset)
-    ]
-    header = (
-        "",
-        "reward o",
-        "state",
-        "u",
-        "std of w",
-        "w within 1 % of 1",
-        "agreement (majority)",
-        "w, true",
-        "w, false",
-    )
-    return Grid("One fit per reward", header, tuple(rows))
-
-
-def _fits(folder: Path, dataset: str) -> list[dict[str, Any]]:
-    found = read(folder / LIVENESS / f"{dataset}.json", folder)
-    return [] if found is None else found["fits"]
-
-
-def _collapse(folder: Path, dataset: str) -> str:
-    """How many fits of each combination were alive, by reward, and what the inputs decide."""
-    by_name, trainings = counts(folder, dataset)
-    fits = [fit for fit in every_fit() if fit.name in by_name]
-    if not fits:
-        return ""
-    rows = []
-    for grid_row in zip(
-        *[iter(fits)] * len(REWARDS), strict=True
-    ):  # they differ in the reward only
-        found = [by_name[fit.name] for fit in grid_row]
-        rows.append(
-            (
-                ", ".join(grid_row[0][:-1]),
-                *(" / ".join(str(count[state]) for state in STATES) for count in found),
-            )
-        )
-    notes = (
-        f"{trainings} trainings; fits that are {', '.join(STATES)}.",
-        *_by_inputs(fits, by_name),
-    )
-    header = ("inputs, clusters of, optimiser, loss, batch norm", *(f"o = {o}" for o in REWARDS))
-    return Grid(f"{dataset}: states by settings", header, tuple(rows), notes).markdown()
-
-
-def _by_inputs(fits: list[FitSettings], counts: dict[str, Counter[str]]) -> list[str]:
-    sentences = []
-    for rewards in (REWARDS[:1], REWARDS[2:]):
-        shares = []
-        for inputs in ("unit", "raw"):
-            those = [counts[f.name] for f in fits if f.inputs == inputs and f.reward in rewards]
-            alive, every = sum(c["alive"] for c in those), sum(c.total() for c in those)
-            shares.append(f"{alive} of {every} fits with {inputs} inputs")
-        span = f"{rewards[0]}" if len(rewards) == 1 else f"{rewards[0]} to {rewards[-1]}"
-        sentences.append(f"At o = {span}, {' and '.join(shares)} are alive.")
-    return sentences

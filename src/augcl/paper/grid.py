@@ -110,12 +110,13 @@ class Grid:
 
     def markdown(self) -> str:
         """A heading of the third level, the table, and the notes as a paragraph."""
+        return f"### {markdown_escape(self.title)}\n\n{self.table()}"
+
+    def table(self) -> str:
+        """The same without the heading."""
         escape = markdown_escape
         cells = [[escape(cell) for cell in row] for row in self.rows]
-        parts = [
-            f"### {escape(self.title)}",
-            markdown_table([escape(name) for name in self.header], cells),
-        ]
+        parts = [markdown_table([escape(name) for name in self.header], cells)]
         if self.notes:
             parts.append(" ".join(map(escape, self.notes)))
         return "\n\n".join(parts)
