@@ -21,12 +21,13 @@ from augcl.data.node_graph import NodeGraph, Splits
 from augcl.data.sparse import torch_csr
 from augcl.files import atomic_path
 
-FORMAT = 4  # count up when a reader gives other arrays for the same file
+FORMAT = 5  # count up when a reader gives other arrays for the same file
 SMALLEST = 1_000_000  # bytes; smaller files are read as fast as the cache
 
 G = TypeVar("G")
 
 _CSR = ("crow_indices", "col_indices", "values")
+_ABOUT_NODES = ("name", "names", "classes", "columns", "cleaned", "edge_columns", "targets")
 _TENSORS = ("x", "edge_index", "node_ptr", "edge_ptr", "y", "node_attr", "edge_attr")
 
 
@@ -82,7 +83,7 @@ def _cached(
 def _graphs_to_parts(graphs: GraphSet) -> Parts:
     found = {key: getattr(graphs, key) for key in _TENSORS}
     about: dict[str, Any] = {"name": graphs.name, "cleaned": graphs.cleaned}
-    for key in ("names", "columns", "classes"):
+    for key in ("names", "columns", "classes", "edge_columns", "targets", "smiles"):
         about[key] = None if getattr(graphs, key) is None else list(getattr(graphs, key))
     return {key: value for key, value in found.items() if value is not None}, about
 
@@ -97,12 +98,13 @@ def _graph_to_parts(graph: NodeGraph) -> Parts:
     if graph.x.layout == torch.sparse_csr:  # files hold dense tensors only
         del tensors["x"]
         tensors |= {part: getattr(graph.x, part)() for part in _CSR}
-    if graph.y is not None:
-        tensors["y"] = graph.y
+    for key in ("y", "edge_weight", "edge_attr"):
+        if getattr(graph, key) is not None:
+            tensors[key] = getattr(graph, key)
     if graph.splits is not None:
         masks = vars(graph.splits).items()
         tensors |= {f"splits.{part}": mask.clone() for part, mask in masks if mask is not None}
-    about = {key: getattr(graph, key) for key in ("name", "names", "classes", "columns", "cleaned")}
+    about = {key: getattr(graph, key) for key in _ABOUT_NODES}
     return tensors, {**about, "width": graph.num_features}
 
 

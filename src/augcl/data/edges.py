@@ -89,6 +89,41 @@ def simple_undirected(
     return edges, edge_attr, cleaned
 
 
+def undirected_weights(pairs: Tensor, weight: Tensor, edge_index: Tensor, num_nodes: int) -> Tensor:
+    """Return (E,) float32 weights of `edge_index` from the (P,) weights of the pairs as given.
+
+    Entries given again in the same direction add up, as parallel edges do; where both directions
+    are given, the edge has the mean of the two. `edge_index` is what `simple_undirected` made of
+    `pairs`.
+
+    >>> pairs = torch.tensor([[0, 0, 1, 1], [1, 1, 0, 2]])
+    >>> edges, _, _ = simple_undirected(pairs, 3)
+    >>> undirected_weights(pairs, torch.tensor([1.0, 2.0, 5.0, 7.0]), edges, 3).tolist()
+    [4.0, 4.0, 7.0, 7.0]
+    """
+    if weight.shape != (pairs.shape[1],):
+        raise InputError(
+            f"{len(weight)} edge weights for {pairs.shape[1]} edges: give one per edge"
+        )
+    values = weight.double().numpy()
+    bad = ~(np.isfinite(values) & (values >= 0))
+    if bad.any():
+        edge = int(bad.argmax())
+        raise InputError(
+            f"the weight of edge {edge}, counted from 0, is {values[edge]:g}: weights are finite "
+            "numbers from 0 on"
+        )
+    source, target = pairs.numpy()
+    keep = source != target
+    keys = (edge_index[0] * num_nodes + edge_index[1]).numpy()
+    entry = np.searchsorted(keys, (source * num_nodes + target)[keep])
+    total = np.bincount(entry, values[keep], minlength=len(keys))
+    given = (np.bincount(entry, minlength=len(keys)) > 0).astype(float)
+    mirror = np.searchsorted(keys, (edge_index[1] * num_nodes + edge_index[0]).numpy())
+    both = (total + total[mirror]) / (given + given[mirror])
+    return torch.from_numpy(both.astype(np.float32))
+
+
 def _once(values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     """Sorted values without those that equal the one before."""
     new = np.ones(len(values), bool)

@@ -32,14 +32,17 @@ class GraphSet:
         Edges, numbered over all nodes, grouped by graph and ordered by their first row.
     node_ptr, edge_ptr : (G+1,) int64
         Graph g owns nodes ``node_ptr[g]:node_ptr[g+1]`` and edge entries likewise.
-    y : (G,) int64, optional
-        Class of each graph, 0 … C − 1.
+    y : (G,) int64, (G,) float32 or (G, T) float32, optional
+        Class of each graph, 0 … C − 1; or a number to predict; or T targets, NaN where one is not
+        known. `task` says which.
     names : sequence of str, optional
         What the user calls each graph; comes back in exported embeddings.
     node_attr : (V, A) float32, optional
         Continuous attributes that came with the data and are not part of `x`.
     edge_attr : (E, K) float32, optional
         Edge attributes and one-hot edge labels.
+    edge_columns : sequence of str, optional
+        What each of the K columns of `edge_attr` means.
     columns : sequence of str, optional
         What each of the F features means, such as "label=6"; lets a model trained on one file
         read another one whose columns stand elsewhere.
@@ -51,6 +54,10 @@ class GraphSet:
         What the user calls each class, where labels are words.
     cleaned : Cleaned, optional
         How much of the edges had to be put right, of the whole set as it was read.
+    targets : sequence of str, optional
+        What the user calls each target.
+    smiles : sequence of str, optional
+        The molecule that each graph is, as text.
 
     Examples
     --------
@@ -77,6 +84,9 @@ class GraphSet:
     name: str = "graphs"
     classes: Sequence[str] | None = None
     cleaned: Cleaned | None = None
+    edge_columns: Sequence[str] | None = None
+    targets: Sequence[str] | None = None
+    smiles: Sequence[str] | None = None
 
     def __len__(self) -> int:
         return len(self.node_ptr) - 1
@@ -96,7 +106,12 @@ class GraphSet:
 
     @property
     def num_classes(self) -> int:
-        return 0 if self.y is None else len(self.y.unique())
+        return 0 if self.y is None or self.task != "classification" else len(self.y.unique())
+
+    @property
+    def task(self) -> str | None:
+        """What `y` asks for, see `task_of`; None without `y`."""
+        return task_of(self.y)
 
     @property
     def device(self) -> torch.device:
@@ -141,6 +156,7 @@ class GraphSet:
             edge_ptr=pointer(edge_count),
             y=None if self.y is None else self.y[ids],
             names=None if self.names is None else [self.names[i] for i in ids.tolist()],
+            smiles=None if self.smiles is None else [self.smiles[i] for i in ids.tolist()],
             node_attr=None if self.node_attr is None else self.node_attr[nodes],
             edge_attr=None if self.edge_attr is None else self.edge_attr[edges],
         )
@@ -166,7 +182,7 @@ class GraphSet:
         return (self[i] for i in range(len(self)))
 
     def __repr__(self) -> str:
-        classes = "no labels" if self.y is None else f"{self.num_classes} classes"
+        classes = described_targets(self.y, self.num_classes)
         return (
             f"GraphSet({self.name!r}: {len(self)} graphs, {self.num_nodes} nodes, "
             f"{self.num_edges} edge entries, {self.num_features} features, {classes})"
@@ -238,6 +254,36 @@ class GraphSet:
             cleaned=cleaned,
             **more,
         )
+
+
+def task_of(y: Tensor | None) -> str | None:
+    """Name what targets ask for, by their type and shape.
+
+    Whole numbers are classes ("classification"), a column of fractions is "regression", several
+    columns are "multilabel" if they hold nothing but 0, 1 and NaN (unknown), else "regression".
+
+    >>> task_of(torch.tensor([0, 1])), task_of(torch.tensor([0.5, 1.0]))
+    ('classification', 'regression')
+    >>> task_of(torch.tensor([[0.0, 1.0], [1.0, float("nan")]]))
+    'multilabel'
+    """
+    if y is None:
+        return None
+    if not y.is_floating_point():
+        return "classification"
+    if y.dim() == 1:
+        return "regression"
+    known = y[~y.isnan()]
+    return "multilabel" if bool(((known == 0) | (known == 1)).all()) else "regression"
+
+
+def described_targets(y: Tensor | None, num_classes: int) -> str:
+    """Say in a few words what there is to predict, for a repr."""
+    if y is None:
+        return "no labels"
+    if not y.is_floating_point():
+        return f"{num_classes} classes"
+    return "a number to predict" if y.dim() == 1 else f"{y.shape[1]} targets"
 
 
 def _check_within(target: Tensor, node_ptr: Tensor, edge_ptr: Tensor) -> None:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor, device
 
-from augcl.data.edges import Cleaned, check_pairs, simple_undirected
+from augcl.data.edges import Cleaned, check_pairs, simple_undirected, undirected_weights
+from augcl.data.graph import described_targets, task_of
 from augcl.data.sparse import compact, first_bad_row
 from augcl.errors import InputError
 
@@ -39,8 +40,9 @@ class NodeGraph:
         Features, dense or (when most are 0) ``torch.sparse_csr``.
     edge_index : (2, E) int64
         Both directions of every edge, sorted by source, then target; no loops, no duplicates.
-    y : (N,) int64, optional
-        Class of each node, 0 … C − 1; −1 for a node whose class is not known.
+    y : (N,) int64, (N,) float32 or (N, T) float32, optional
+        Class of each node, 0 … C − 1, −1 for a node whose class is not known; or a number to
+        predict; or T targets. NaN: not known. `task` says which.
     splits : Splits, optional
     names : list of str, optional
         Of the nodes.
@@ -52,6 +54,14 @@ class NodeGraph:
     columns : list of str, optional
         What each feature means, where the data tell; lets a model trained on one graph read
         another one whose columns stand elsewhere.
+    edge_weight : (E,) float32, optional
+        From 0 on, the same in both directions; every edge counts 1 if absent.
+    edge_attr : (E, K) float32, optional
+        What else is known of the edges.
+    edge_columns : list of str, optional
+        What each of the K columns of `edge_attr` means.
+    targets : list of str, optional
+        What the user calls each target.
     """
 
     x: Tensor
@@ -63,6 +73,10 @@ class NodeGraph:
     classes: list[str] | None = None
     cleaned: Cleaned | None = None
     columns: list[str] | None = None
+    edge_weight: Tensor | None = None
+    edge_attr: Tensor | None = None
+    edge_columns: list[str] | None = None
+    targets: list[str] | None = None
 
     @property
     def num_nodes(self) -> int:
@@ -79,11 +93,23 @@ class NodeGraph:
 
     @property
     def num_classes(self) -> int:
-        return 0 if self.y is None else len(self.y[self.y >= 0].unique())
+        if self.y is None or self.task != "classification":
+            return 0
+        return len(self.y[self.y >= 0].unique())
+
+    @property
+    def task(self) -> str | None:
+        """What `y` asks for, see `augcl.data.graph.task_of`; None without `y`."""
+        return task_of(self.y)
 
     def to(self, where: str | device) -> NodeGraph:
         """The same on another device; labels and splits stay, no training looks at them."""
-        return replace(self, x=self.x.to(where), edge_index=self.edge_index.to(where))
+        moved = {
+            key: part.to(where)
+            for key in ("x", "edge_index", "edge_weight", "edge_attr")
+            if (part := getattr(self, key)) is not None
+        }
+        return replace(self, **moved)
 
     def to_data(self) -> Data:
         """As a PyG ``Data`` with ``train_mask`` … (N,) or (N, S), ``name`` and ``node_names``.
@@ -98,8 +124,9 @@ class NodeGraph:
         from torch_geometric.data import Data
 
         parts: dict[str, Any] = {"x": self.x, "edge_index": self.edge_index, "name": self.name}
-        if self.y is not None:
-            parts["y"] = self.y
+        for key in ("y", "edge_weight", "edge_attr"):
+            if getattr(self, key) is not None:
+                parts[key] = getattr(self, key)
         if self.splits is not None:
             for part, mask in vars(self.splits).items():
                 if mask is not None:
@@ -111,10 +138,14 @@ class NodeGraph:
             parts["class_names"] = self.classes
         if self.columns is not None:
             parts["column_names"] = self.columns
+        if self.edge_columns is not None:
+            parts["edge_column_names"] = self.edge_columns
+        if self.targets is not None:
+            parts["target_names"] = self.targets
         return Data(**parts)
 
     def __repr__(self) -> str:
-        classes = "no labels" if self.y is None else f"{self.num_classes} classes"
+        classes = described_targets(self.y, self.num_classes)
         return (
             f"NodeGraph({self.name!r}: {self.num_nodes} nodes, {self.num_edges} edge entries, "
             f"{self.num_features} features, {classes})"
@@ -130,6 +161,8 @@ class NodeGraph:
         y: Tensor | None = None,
         names: list[str] | None = None,
         columns: list[str] | None = None,
+        edge_weight: Tensor | None = None,
+        edge_attr: Tensor | None = None,
         **more: Any,
     ) -> NodeGraph:
         """Build a graph from loose parts: edges in any order, once or in both directions.
@@ -147,6 +180,10 @@ class NodeGraph:
         y : (N,) int64, optional
             −1: not known.
         names, columns : list of str, optional
+        edge_weight : (P,) float, optional
+            Of duplicates the sum, of both directions the mean; 0 and more.
+        edge_attr : (P, K) float, optional
+            One row per pair; of duplicates the first counts.
 
         Examples
         --------
@@ -179,9 +216,12 @@ class NodeGraph:
                 f"node features hold NaN or infinity, first at node {bad}{called}, counted from 0: "
                 "give finite numbers"
             )
-        if y is not None and y.shape != (num_nodes,):
+        if y is not None and len(y) != num_nodes:
             raise InputError(f"y has length {len(y)} for {num_nodes} nodes: give one class a node")
-        edge_index, _, cleaned = simple_undirected(pairs, num_nodes)
+        edge_index, edge_attr, cleaned = simple_undirected(pairs, num_nodes, edge_attr)
         edge_index = edge_index.contiguous()
+        if edge_weight is not None:
+            edge_weight = undirected_weights(pairs, edge_weight, edge_index, num_nodes)
         more |= {"names": names, "columns": columns, "cleaned": cleaned}
+        more |= {"edge_weight": edge_weight, "edge_attr": edge_attr}
         return cls(x=x, edge_index=edge_index, y=y, **more)
