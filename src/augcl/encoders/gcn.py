@@ -31,6 +31,11 @@ class GCN(nn.Module):
         After both layers; "prelu" has one slope for both, "rrelu" is GCA's: fixed at 11/48.
     generator : torch.Generator, optional
         Draws the weights.
+
+    References
+    ----------
+    T. N. Kipf and M. Welling. "Semi-Supervised Classification with Graph Convolutional
+    Networks". ICLR 2017. arXiv:1609.02907.
     """
 
     def __init__(

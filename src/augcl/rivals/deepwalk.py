@@ -206,7 +206,8 @@ class DeepWalk(NodeReader, WalkMethod):
 
     References
     ----------
-    Perozzi, Al-Rfou and Skiena, DeepWalk: Online Learning of Social Representations, 2014.
+    B. Perozzi, R. Al-Rfou and S. Skiena. "DeepWalk: Online Learning of Social Representations".
+    KDD 2014. arXiv:1403.6652.
 
     Examples
     --------
@@ -257,6 +258,11 @@ class DeepWalkFeatures(DeepWalk):
     ----------
     vectors_ : (N, dimensions) float32
         The part from walks, before it is scaled.
+
+    References
+    ----------
+    B. Perozzi, R. Al-Rfou and S. Skiena. "DeepWalk: Online Learning of Social Representations".
+    KDD 2014. arXiv:1403.6652.
 
     Examples
     --------
@@ -334,7 +340,8 @@ class Node2Vec(NodeReader, BiasedWalkMethod):
 
     References
     ----------
-    Grover and Leskovec, node2vec: Scalable Feature Learning for Networks, 2016.
+    A. Grover and J. Leskovec. "node2vec: Scalable Feature Learning for Networks". KDD 2016.
+    arXiv:1607.00653.
 
     Examples
     --------
@@ -363,6 +370,11 @@ class Node2VecGraphs(GraphReader, BiasedWalkMethod):
     ----------
     vectors_ : (G, dimensions) float32
         Of the graphs of the fit.
+
+    References
+    ----------
+    A. Grover and J. Leskovec. "node2vec: Scalable Feature Learning for Networks". KDD 2016.
+    arXiv:1607.00653.
 
     Examples
     --------

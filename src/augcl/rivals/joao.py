@@ -76,6 +76,11 @@ class JOAO(HardenedContrast):
     history_ : list of dict
         One entry per epoch: P, loss, seconds and the spread of the weights.
 
+    References
+    ----------
+    Y. You, T. Chen, Y. Shen and Z. Wang. "Graph Contrastive Learning Automated". ICML 2021.
+    arXiv:2106.07594.
+
     Examples
     --------
     >>> import augcl
@@ -235,6 +240,11 @@ class JOAOv2(JOAO):
         views one head an epoch, drawn from P whatever their augmentation is.
     hardness, epochs, gamma, ratio, … :
         See `JOAO`.
+
+    References
+    ----------
+    Y. You, T. Chen, Y. Shen and Z. Wang. "Graph Contrastive Learning Automated". ICML 2021.
+    arXiv:2106.07594.
 
     Examples
     --------
