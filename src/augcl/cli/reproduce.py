@@ -143,9 +143,9 @@ def _tell(failures: list[Failure]) -> NoReturn:
     for failure in failures:
         reasons.setdefault(failure.reason, []).append(failure)
     typer.echo(f"augcl: {len(failures)} cell{'s' * (len(failures) > 1)} failed:", err=True)
-    for reason, alike in reasons.items():
-        name = alike[0].cell.name
-        who = name if len(alike) == 1 else f"{len(alike)} cells (such as {name})"
+    for reason, same in reasons.items():
+        name = same[0].cell.name
+        who = name if len(same) == 1 else f"{len(same)} cells (such as {name})"
         typer.echo(f"  {who}: {reason}", err=True)
     mistake = all(reason.startswith("InputError") for reason in reasons)
     raise typer.Exit(2 if mistake else 1)

@@ -201,37 +201,54 @@ class Attempt:
 def _outcomes(attempts: Sequence[Attempt], workers: int) -> Generator[Ended, None, None]:
     """The outcome of each attempt as it comes; with one worker computed here, in order.
 
-    A worker that dies takes the others with it: what they were computing is lost, and all else is
-    computed by new ones.
+    A worker that dies takes the others with it. What they were computing is tried once more, each
+    attempt alone, so that only the one that kills its worker fails.
     """
     left = list(attempts)
     while left:
         begun: list[Attempt] = []
         ended: set[Path] = set()
-
-        def begin(left: list[Attempt] = left, begun: list[Attempt] = begun) -> Iterator[Any]:
-            for attempt in left:
-                begun.append(attempt)
-                yield delayed(attempt)()
-
-        parallel = Parallel(
-            workers, return_as="generator_unordered", pre_dispatch="n_jobs", batch_size=1
-        )
-        results = parallel(begin())
         try:
-            for path, failure in results:
-                ended.add(path)
-                yield path, failure
-        except BrokenExecutor as error:
-            reason = "its process ended ({})".format(str(error).split("\n", 1)[0])
+            with closing(_computed(left, begun, workers)) as outcomes:
+                for path, failure in outcomes:
+                    ended.add(path)
+                    yield path, failure
+        except BrokenExecutor:
             for attempt in begun:
                 if attempt.path not in ended:
-                    yield attempt.path, Failure(attempt.cell, reason)
-        finally:
-            with warnings.catch_warnings():  # after an interruption joblib tells what it cancels
-                warnings.simplefilter("ignore")
-                results.close()
+                    yield _computed_alone(attempt)
         left = left[len(begun) :]
+
+
+def _computed(
+    attempts: Sequence[Attempt], begun: list[Attempt], workers: int
+) -> Generator[Ended, None, None]:
+    """Likewise; raises `BrokenExecutor` if a worker dies, with `begun` up to there."""
+
+    def begin() -> Iterator[Any]:
+        for attempt in attempts:
+            begun.append(attempt)
+            yield delayed(attempt)()
+
+    parallel = Parallel(
+        workers, return_as="generator_unordered", pre_dispatch="n_jobs", batch_size=1
+    )
+    results = parallel(begin())
+    try:
+        for ended in results:  # noqa: UP028 -- `yield from` would close it too early, with a warning
+            yield ended
+    finally:
+        with warnings.catch_warnings():  # after an interruption joblib tells what it cancels
+            warnings.simplefilter("ignore")
+            results.close()
+
+
+def _computed_alone(attempt: Attempt) -> Ended:
+    try:
+        return next(_computed([attempt], [], workers=2))  # one of them idle, and not this process
+    except BrokenExecutor as error:
+        reason = "its process ended ({})".format(str(error).split("\n", 1)[0])
+        return attempt.path, Failure(attempt.cell, reason)
 
 
 @contextmanager
