@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from augcl.paper.graph_rows import TABLE
-from augcl.paper.request import Request
+from augcl.paper.rows import GRAPHS
+from augcl.paper.study import Study
 from augcl.paper.training_time import Timing, measure_times, ratio, seconds_in_turn, time_table
 from augcl.training.estimator import Estimator
 
@@ -56,7 +56,7 @@ def test_methods_are_timed_an_epoch_of_each_in_turn(tmp_path, monkeypatch):
     assert epochs == [("Uniform", 1), ("DCL", 1), ("Uniform", 2), ("DCL", 2)]
 
 
-PAIR = Timing(TABLE, "MUTAG", ("GraphCL", "DCL"), turns=2, epochs=1)
+PAIR = Timing(GRAPHS, "MUTAG", ("GraphCL", "DCL"), turns=2, epochs=1)
 
 
 @pytest.fixture(scope="module")
@@ -74,10 +74,10 @@ def test_every_row_has_one_time_a_turn(out):
 
 
 def test_what_was_measured_is_read_and_not_measured_again(out, monkeypatch):
-    request = Request(out, ("MUTAG",), PAIR.rows, seeds=2, epochs=1)
+    study = Study(out, ("MUTAG",), PAIR.rows, seeds=2, epochs=1)
     monkeypatch.setattr(Timing, "measure", None)  # measuring anew would need it
-    assert measure_times(request, TABLE) == []
-    found = time_table(request, TABLE)
+    assert measure_times(study, GRAPHS) == []
+    found = time_table(study, GRAPHS)
     seconds = PAIR.read(out)
     assert found.data["MUTAG"]["DCL"]["seconds"] == seconds["DCL"]
     assert found.data["MUTAG"]["DCL"]["ratio"] == ratio(seconds, "DCL", "GraphCL")
@@ -88,9 +88,9 @@ def test_what_was_measured_is_read_and_not_measured_again(out, monkeypatch):
 def test_rows_without_their_base_are_measured_with_it(out, monkeypatch):
     measured = []
     monkeypatch.setattr(Timing, "measure", lambda timing, out: measured.append(timing.rows))
-    measure_times(Request(out, ("PROTEINS",), ("DCL",), seeds=2, epochs=1), TABLE)
+    measure_times(Study(out, ("PROTEINS",), ("DCL",), seeds=2, epochs=1), GRAPHS)
     assert measured == [("GraphCL", "DCL")]
-    found = time_table(Request(out, ("MUTAG",), ("DCL",), seeds=2, epochs=1), TABLE)
+    found = time_table(Study(out, ("MUTAG",), ("DCL",), seeds=2, epochs=1), GRAPHS)
     assert [row[0] for row in found.grids[0].rows] == ["MUTAG, DCL"]
 
 
@@ -119,7 +119,7 @@ def test_the_ratio_is_the_median_of_those_of_the_turns():
 def test_published_ratios_stand_beside_ours(tmp_path, monkeypatch):
     seconds = {"GraphCL": [1.0, 1.0], "AUGCL": [1.5, 1.7]}
     monkeypatch.setattr(Timing, "read", lambda timing, out: seconds)
-    request = Request(tmp_path, ("PROTEINS",), ("GraphCL", "AUGCL"), seeds=2)
-    (_, (label, median, ours, theirs)) = time_table(request, TABLE).grids[0].rows
+    study = Study(tmp_path, ("PROTEINS",), ("GraphCL", "AUGCL"), seeds=2)
+    (_, (label, median, ours, theirs)) = time_table(study, GRAPHS).grids[0].rows
     assert (label, median, ours) == ("PROTEINS, AUGCL", "1.6", "1.60")
     assert float(theirs) > 1

@@ -332,6 +332,11 @@ class Structure2VecClassifier(GraphClassifierEstimator):
     history_ : list of dict
         One entry per epoch: loss, phase, `selection_loss` and seconds.
 
+    References
+    ----------
+    H. Dai, B. Dai and L. Song. "Discriminative Embeddings of Latent Variable Models for
+    Structured Data". ICML 2016. arXiv:1603.05629.
+
     Examples
     --------
     >>> import augcl

@@ -114,6 +114,11 @@ class RLS2V(LearnedAttack):
     history_ : list of dict
         One entry per evaluation: update, loss, epsilon and the model's accuracy.
 
+    References
+    ----------
+    H. Dai, H. Li, T. Tian, X. Huang, L. Wang, J. Zhu and L. Song. "Adversarial Attack on Graph
+    Structured Data". ICML 2018. arXiv:1806.02371.
+
     Examples
     --------
     >>> import augcl

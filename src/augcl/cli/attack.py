@@ -108,7 +108,7 @@ def attack(
     Example: augcl attack components --attack GradArgmax --depth 3 --pretraining augcl
     """
     from augcl.attacks import RLS2V
-    from augcl.attacks.base import changed_edges
+    from augcl.attacks.graph_attack import changed_edges
     from augcl.data.generators import first_and_last
     from augcl.files import write_json, write_text
     from augcl.paper.attacks import PRETRAININGS, AttackSpec, accuracy_of

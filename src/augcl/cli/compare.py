@@ -95,11 +95,10 @@ def compare(
     """
     from augcl.data.catalogue import known_name
     from augcl.data.loading import level_of
-    from augcl.paper import graph_rows as graph_classification
-    from augcl.paper import node_rows as node_classification
     from augcl.paper.cells import compute_missing
     from augcl.paper.reproductions import compared
-    from augcl.paper.request import Request
+    from augcl.paper.rows import GRAPHS, NODES, NODES_GRACE
+    from augcl.paper.study import Study
     from augcl.runs.run import check
 
     if select is not None:
@@ -107,12 +106,12 @@ def compare(
     dataset = known_name(dataset) or dataset
     level = level_of(dataset, data_dir=data_dir)
     graphs = level == "graph"
-    every = (graph_classification.TABLE, node_classification.TABLE, node_classification.GRACE)
+    every = (GRAPHS, NODES, NODES_GRACE)
     tables = {table.base: table for table in every if table.level == level}
     table = tables[next(iter(tables)) if method is None else _base(method, tables, level)]
     seeds = seeds or (5 if graphs else 3)
     options, _ = read_settings(settings, table.base, None, {"candidates": candidates})
-    request = Request(
+    study = Study(
         out=out,
         datasets=(dataset,),
         rows=table.compared,
@@ -123,7 +122,7 @@ def compare(
         select=select is not None,
         data_dir=data_dir,
     )
-    spec = table.spec(dataset, table.base, request.setting(table))
+    spec = table.spec(dataset, table.base, study.setting(table))
     data = spec.load(data_dir)
     if data.y is None:
         raise InputError(f"{dataset} has no labels: a comparison needs them")
@@ -136,9 +135,9 @@ def compare(
             err=True,
         )
     failures = compute_missing(
-        request.cells(table), request.out, data_dir=data_dir, jobs=jobs or os.cpu_count() or 1
+        study.cells(table), study.out, data_dir=data_dir, jobs=jobs or os.cpu_count() or 1
     )
-    show(compared(request, table, "comparison"), request.out, failures, as_json=as_json)
+    show(compared(study, table, "comparison"), study.out, failures, as_json=as_json)
 
 
 def _base(method: str, known: Iterable[str], level: str) -> str:

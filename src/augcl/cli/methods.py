@@ -65,7 +65,7 @@ def methods(
 def _parameters(name: str, level: str | None, as_json: bool) -> None:
     """Print the parameters of one method or hardness."""
     from augcl.hardness import HARDNESS
-    from augcl.runs.models import METHODS, method_name, parameters
+    from augcl.runs.models import METHODS, described_parameters, method_name
 
     hardness = any_case(name, HARDNESS)
     kind: Any = HARDNESS.get(hardness)
@@ -73,7 +73,7 @@ def _parameters(name: str, level: str | None, as_json: bool) -> None:
     if kind is None:
         name = method_name(hardness, level)
         kind = METHODS[name]
-    found = parameters(kind)
+    found = described_parameters(kind)
     if as_json:
         facts = {n: {"default": d, "text": text} for n, (d, text) in found.items()}
         typer.echo(json.dumps({"name": name, "parameters": facts}, indent=1, ensure_ascii=False))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from pathlib import Path
+from threading import Thread
 from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
@@ -25,7 +26,7 @@ from augcl.errors import InputError, did_you_mean, one_of
 
 if TYPE_CHECKING:
     from augcl.paper.cells import Failure
-    from augcl.paper.grid import Findings
+    from augcl.paper.grid import Outcome
 
 
 def reproduce(
@@ -120,61 +121,61 @@ def reproduce(
 
         augcl reproduce headroom --datasets MUTAG --methods AUGCL
     """
-    from augcl.paper.cells import early_helpers
-
     jobs = jobs or os.cpu_count() or 1
-    with early_helpers(min(jobs, _cells_at_least(what, methods, seeds, out)) - 1):
-        from augcl.paper.reproductions import REPRODUCTIONS
-        from augcl.paper.request import Request
+    sure = _cells_at_least(what, methods, seeds, out)
+    if min(jobs, sure) > 1:
+        _start_workers(min(jobs, sure))
+    from augcl.paper.reproductions import REPRODUCTIONS
+    from augcl.paper.study import Study
 
-        about = REPRODUCTIONS[one_of(what, REPRODUCTIONS, "reproduction")]
-        if select is not None:
-            one_of(select, ("inner",), "way to select")
-        rows = _split(methods, about.known.__contains__)
-        rows = tuple(one_of(any_case(row, about.known), about.known, "method") for row in rows)
-        if recipe is not None:
-            one_of(recipe, ("default", "paper", "authors"), "recipe")
-        given = {
-            "datasets": datasets,
-            "epochs": epochs,
-            "candidates": candidates,
-            "select": select,
-            "recipe": recipe,
-        }
-        for option, value in given.items():
-            if value is not None and option not in about.takes:
-                raise InputError(f"--{option} has no meaning for {what}: leave it out")
-        chosen = _known(_split(datasets, lambda text: Path(text).exists()))
-        for dataset in chosen:
-            _check_kind(dataset, about.level, what)
-        request = Request(
-            out=out,
-            datasets=chosen or (about.all_datasets if full else about.datasets),
-            rows=rows or about.rows,
-            seeds=seeds or (about.all_seeds if full else about.seeds),
-            epochs=epochs or (None if full else about.epochs),
-            candidates=candidates or (None if full else about.candidates),
-            recipe=recipe or "default",
-            select=select is not None,
-            data_dir=data_dir,
-        )
-        failures = about.compute(request, jobs)
-        show(about.findings(request), out, failures, as_json=as_json)
+    about = REPRODUCTIONS[one_of(what, REPRODUCTIONS, "reproduction")]
+    if select is not None:
+        one_of(select, ("inner",), "way to select")
+    rows = _split(methods, about.known.__contains__)
+    rows = tuple(one_of(any_case(row, about.known), about.known, "method") for row in rows)
+    if recipe is not None:
+        one_of(recipe, ("default", "paper", "authors"), "recipe")
+    given = {
+        "datasets": datasets,
+        "epochs": epochs,
+        "candidates": candidates,
+        "select": select,
+        "recipe": recipe,
+    }
+    for option, value in given.items():
+        if value is not None and option not in about.takes:
+            raise InputError(f"--{option} has no meaning for {what}: leave it out")
+    chosen = _known(_split(datasets, lambda text: Path(text).exists()))
+    for dataset in chosen:
+        _check_kind(dataset, about.level, what)
+    study = Study(
+        out=out,
+        datasets=chosen or (about.all_datasets if full else about.datasets),
+        rows=rows or about.rows,
+        seeds=seeds or (about.all_seeds if full else about.seeds),
+        epochs=epochs or (None if full else about.epochs),
+        candidates=candidates or (None if full else about.candidates),
+        recipe=recipe or "default",
+        select=select is not None,
+        data_dir=data_dir,
+    )
+    failures = about.compute(study, jobs)
+    show(about.outcome(study), out, failures, as_json=as_json)
 
 
-def show(findings: Findings, out: Path, failures: list[Failure], *, as_json: bool) -> None:
-    """Write and print the findings, then the failures, which decide the exit code."""
-    if failures and findings.empty:  # an earlier table is worth more than one without a line
+def show(outcome: Outcome, out: Path, failures: list[Failure], *, as_json: bool) -> None:
+    """Write and print the outcome, then the failures, which decide the exit code."""
+    if failures and outcome.empty:  # an earlier table is worth more than one without a line
         _report(failures)
-    findings = findings.explained()
-    paths = findings.write(out)
+    outcome = outcome.explained()
+    paths = outcome.write(out)
     if as_json:
-        typer.echo((out / f"{findings.name}.json").read_text(encoding="utf-8"), nl=False)
+        typer.echo((out / f"{outcome.name}.json").read_text(encoding="utf-8"), nl=False)
     else:
         console = Console()
-        for grid in findings.grids:
+        for grid in outcome.grids:
             console.print(grid.terminal())
-        for sentence in findings.sentences:
+        for sentence in outcome.sentences:
             console.print(sentence, markup=False, highlight=False)
         typer.echo(f"wrote {', '.join(str(path) for path in paths)}")
     if failures:
@@ -187,18 +188,26 @@ def _report(failures: list[Failure]) -> NoReturn:
     for failure in failures:
         reasons.setdefault(failure.reason, []).append(failure)
     typer.echo(f"augcl: {len(failures)} cell{'s' * (len(failures) > 1)} failed:", err=True)
-    for reason, alike in reasons.items():
-        name = alike[0].cell.name
-        who = name if len(alike) == 1 else f"{len(alike)} cells (such as {name})"
+    for reason, same in reasons.items():
+        name = same[0].cell.name
+        who = name if len(same) == 1 else f"{len(same)} cells (such as {name})"
         typer.echo(f"  {who}: {reason}", err=True)
     mistake = all(reason.startswith("InputError") for reason in reasons)
     raise typer.Exit(2 if mistake else 1)
 
 
+def _start_workers(count: int) -> None:
+    """Let worker processes import torch while this one does: it takes each of them seconds."""
+    from joblib import Parallel, delayed
+
+    imports = [delayed(exec)("import augcl.paper.cells")] * count
+    Thread(target=Parallel(count), args=(imports,), daemon=True).start()
+
+
 def _cells_at_least(what: str, methods: list[str] | None, seeds: int | None, out: Path) -> int:
     """Count the cells that are surely computed, before importing anything that takes seconds."""
-    if what == "time" or (out / "cells").exists():  # measured one by one; maybe all done
-        return 0
+    if what == "time" or (out / "cells").exists() or any(out.glob("*.jsonl")):
+        return 0  # measured one by one; maybe all done
     rows = sum(len(text.split(",")) for text in methods) if methods else 2
     return rows * (seeds or 1)
 

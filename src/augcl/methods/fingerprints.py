@@ -31,8 +31,8 @@ class MorganFingerprints(GraphReader, PlainMethod):
 
     References
     ----------
-    Rogers and Hahn, "Extended-connectivity fingerprints", Journal of Chemical Information and
-    Modeling 50 (2010), doi:10.1021/ci100050t.
+    D. Rogers and M. Hahn. "Extended-Connectivity Fingerprints". Journal of Chemical Information
+    and Modeling 50(5), 2010. doi:10.1021/ci100050t.
 
     Examples
     --------

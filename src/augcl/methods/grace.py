@@ -103,6 +103,12 @@ class GRACE(NodeEstimator):
     history_ : list of dict
         One entry per epoch: loss, seconds and the spread of the weights.
 
+    References
+    ----------
+    Y. Zhu, Y. Xu, F. Yu, Q. Liu, S. Wu and L. Wang. "Deep Graph Contrastive Representation
+    Learning". ICML Workshop on Graph Representation Learning and Beyond, 2020.
+    arXiv:2006.04131.
+
     Examples
     --------
     >>> import augcl
@@ -347,6 +353,11 @@ class GCA(GRACE):
         counts an edge by both its ends (`edge_ends`), and its PageRank restarts.
     hardness, preset, … :
         See `GRACE`.
+
+    References
+    ----------
+    Y. Zhu, Y. Xu, F. Yu, Q. Liu, S. Wu and L. Wang. "Graph Contrastive Learning with Adaptive
+    Augmentation". WWW 2021. arXiv:2010.14945.
 
     Examples
     --------

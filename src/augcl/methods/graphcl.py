@@ -68,6 +68,11 @@ class GraphCL(ContrastiveGraphMethod):
     history_ : list of dict
         One entry per epoch: loss, seconds and the spread of the weights.
 
+    References
+    ----------
+    Y. You, T. Chen, Y. Sui, T. Chen, Z. Wang and Y. Shen. "Graph Contrastive Learning with
+    Augmentations". NeurIPS 2020. arXiv:2010.13902.
+
     Examples
     --------
     >>> import augcl

@@ -11,11 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from augcl.files import read_record, write_json
+from augcl.files import write_json
 from augcl.paper import published
 from augcl.paper.cells import Failure, digest
-from augcl.paper.grid import Findings, Grid
-from augcl.paper.request import Request
+from augcl.paper.grid import Grid, Outcome
+from augcl.paper.records import TIME, read
+from augcl.paper.study import Study
 from augcl.paper.table import Setting, Table, identity
 from augcl.runs.run import Spec, one_thread, versions
 from augcl.training.estimator import Estimator
@@ -46,7 +47,6 @@ def seconds_in_turn(works: Iterable[Iterator[Any]]) -> list[float]:
 
 
 ENDED = object()
-FOLDER = "time"
 
 
 @dataclass(frozen=True)
@@ -66,11 +66,11 @@ class Timing:
         what = {row: spec.decides() for row, spec in specs.items()}
         what["data"] = {"hash": identity(next(iter(specs.values())), self.data_dir)}
         key = digest(["side by side", what, self.turns])
-        return out / FOLDER / f"{Path(self.dataset).name}-{key}.json"
+        return out / TIME / f"{Path(self.dataset).name}-{key}.json"
 
     def read(self, out: Path) -> dict[str, list[float]] | None:
         """Processor seconds of each row's trainings, if they were measured."""
-        record = read_record(self.path(out))
+        record = read(self.path(out), out)
         return None if record is None else record["seconds"]
 
     def measure(self, out: Path) -> None:
@@ -119,7 +119,7 @@ TIMED = ("GraphCL", "DCL", "HCL", "ProGCL", "AUGCL")
 TURNS = 3
 
 
-def measure_times(request: Request, table: Table) -> list[Failure]:
+def measure_times(request: Study, table: Table) -> list[Failure]:
     """Measure what is not there yet; never several at a time. A mishap ends it."""
     for timing in _timings(request, table):
         if timing.read(request.out) is None:
@@ -127,7 +127,7 @@ def measure_times(request: Request, table: Table) -> list[Failure]:
     return []
 
 
-def time_table(request: Request, table: Table) -> Findings:
+def time_table(request: Study, table: Table) -> Outcome:
     """What was measured."""
     rows, data = [], {}
     for timing in _timings(request, table):
@@ -158,10 +158,10 @@ def time_table(request: Request, table: Table) -> Findings:
         "each of which all methods train side by side, one epoch of each after the other."
     )
     grid = Grid("Training time", header, tuple(rows), (note,))
-    return Findings(request.named("time"), [grid], data)
+    return Outcome(request.named("time"), [grid], data)
 
 
-def _timings(request: Request, table: Table) -> list[Timing]:
+def _timings(request: Study, table: Table) -> list[Timing]:
     """Of the rows and of their base, without which there is no ratio."""
     turns = request.seeds or TURNS
     rows = request.rows if table.base in request.rows else (table.base, *request.rows)

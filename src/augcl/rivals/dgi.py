@@ -57,6 +57,11 @@ class DGI(NodeEstimator):
     history_ : list of dict
         One entry per epoch: loss and seconds.
 
+    References
+    ----------
+    P. Veličković, W. Fedus, W. L. Hamilton, P. Liò, Y. Bengio and R. D. Hjelm. "Deep Graph
+    Infomax". ICLR 2019. arXiv:1809.10341.
+
     Examples
     --------
     >>> import augcl

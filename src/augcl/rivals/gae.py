@@ -149,6 +149,11 @@ class GAE(NodeEstimator):
     history_ : list of dict
         One entry per epoch: loss and seconds.
 
+    References
+    ----------
+    T. N. Kipf and M. Welling. "Variational Graph Auto-Encoders". NeurIPS Workshop on Bayesian
+    Deep Learning, 2016. arXiv:1611.07308.
+
     Examples
     --------
     >>> import augcl
@@ -244,6 +249,11 @@ class VGAE(GAE):
     ----------
     epochs, hidden, width, … :
         See `GAE`.
+
+    References
+    ----------
+    T. N. Kipf and M. Welling. "Variational Graph Auto-Encoders". NeurIPS Workshop on Bayesian
+    Deep Learning, 2016. arXiv:1611.07308.
 
     Examples
     --------

@@ -56,6 +56,11 @@ class GMI(NodeEstimator):
     history_ : list of dict
         One entry per epoch: loss and seconds.
 
+    References
+    ----------
+    Z. Peng, W. Huang, M. Luo, Q. Zheng, Y. Rong, T. Xu and J. Huang. "Graph Representation
+    Learning via Graphical Mutual Information Maximization". WWW 2020. arXiv:2002.01169.
+
     Examples
     --------
     >>> import augcl

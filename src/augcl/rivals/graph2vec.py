@@ -65,7 +65,9 @@ class Graph2Vec(GraphReader, PlainMethod):
 
     References
     ----------
-    Narayanan et al., graph2vec: Learning Distributed Representations of Graphs, 2017.
+    A. Narayanan, M. Chandramohan, R. Venkatesan, L. Chen, Y. Liu and S. Jaiswal. "graph2vec:
+    Learning Distributed Representations of Graphs". Workshop on Mining and Learning with
+    Graphs, 2017. arXiv:1707.05005.
 
     Examples
     --------

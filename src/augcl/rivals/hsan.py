@@ -313,6 +313,12 @@ class HSAN(NodeEstimator):
     history_ : list of dict
         One entry per epoch: loss and seconds.
 
+    References
+    ----------
+    Y. Liu, X. Yang, S. Zhou, X. Liu, Z. Wang, K. Liang, W. Tu, L. Li, J. Duan and C. Chen.
+    "Hard Sample Aware Network for Contrastive Deep Graph Clustering". AAAI 2023.
+    arXiv:2212.08665.
+
     Examples
     --------
     >>> import augcl

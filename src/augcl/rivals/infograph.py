@@ -85,6 +85,12 @@ class InfoGraph(GraphEstimator):
     history_ : list of dict
         One entry per epoch: loss and seconds.
 
+    References
+    ----------
+    F.-Y. Sun, J. Hoffmann, V. Verma and J. Tang. "InfoGraph: Unsupervised and Semi-supervised
+    Graph-Level Representation Learning via Mutual Information Maximization". ICLR 2020.
+    arXiv:1908.01000.
+
     Examples
     --------
     >>> import augcl

@@ -80,6 +80,11 @@ class JOAO(ContrastiveGraphMethod):
     history_ : list of dict
         One entry per epoch: P, loss, seconds and the spread of the weights.
 
+    References
+    ----------
+    Y. You, T. Chen, Y. Shen and Z. Wang. "Graph Contrastive Learning Automated". ICML 2021.
+    arXiv:2106.07594.
+
     Examples
     --------
     >>> import augcl
@@ -248,6 +253,11 @@ class JOAOv2(JOAO):
         "epoch" in the released code ("authors"), else "own".
     hardness, epochs, gamma, ratio, … :
         See `JOAO`.
+
+    References
+    ----------
+    Y. You, T. Chen, Y. Shen and Z. Wang. "Graph Contrastive Learning Automated". ICML 2021.
+    arXiv:2106.07594.
 
     Examples
     --------

@@ -83,6 +83,11 @@ class MVGRL(NodeEstimator):
     history_ : list of dict
         One entry per epoch: loss and seconds.
 
+    References
+    ----------
+    K. Hassani and A. H. Khasahmadi. "Contrastive Multi-View Representation Learning on Graphs".
+    ICML 2020. arXiv:2006.05582.
+
     Examples
     --------
     >>> import augcl
@@ -290,6 +295,11 @@ class MVGRLGraphs(GraphEstimator):
     network_ : TwoViewNetwork
     history_ : list of dict
         One entry per epoch: loss and seconds.
+
+    References
+    ----------
+    K. Hassani and A. H. Khasahmadi. "Contrastive Multi-View Representation Learning on Graphs".
+    ICML 2020. arXiv:2006.05582.
 
     Examples
     --------

@@ -66,6 +66,11 @@ class SimGRACE(ContrastiveGraphMethod):
     history_ : list of dict
         One entry per epoch: loss, seconds and the spread of the weights.
 
+    References
+    ----------
+    J. Xia, L. Wu, J. Chen, B. Hu and S. Z. Li. "SimGRACE: A Simple Framework for Graph
+    Contrastive Learning without Data Augmentation". WWW 2022. arXiv:2202.03104.
+
     Examples
     --------
     >>> import augcl

@@ -75,10 +75,10 @@ def method_facts() -> list[dict[str, Any]]:
     ]
 
 
-def parameters(kind: type) -> dict[str, tuple[Any, str]]:
+def described_parameters(kind: type) -> dict[str, tuple[Any, str]]:
     """Return default and description of each constructor parameter, from signature and docstring.
 
-    >>> default, description = parameters(METHODS["GraphCL"])["tau"]
+    >>> default, description = described_parameters(METHODS["GraphCL"])["tau"]
     >>> default
     0.2
     """
@@ -90,11 +90,7 @@ def parameters(kind: type) -> dict[str, tuple[Any, str]]:
             names, _, rest = entry.partition(" : ")
             text = " ".join(rest.partition("\n")[2].split())
             described |= {name.strip(): text for name in names.split(",") if text}
-    return {
-        name: (parameter.default, described.get(name, ""))
-        for name, parameter in inspect.signature(kind).parameters.items()
-        if parameter.default is not parameter.empty
-    }
+    return {name: (default, described.get(name, "")) for name, default in parameters(kind).items()}
 
 
 CLASSIFIERS: dict[str, type[Method]] = {"Structure2VecClassifier": Structure2VecClassifier}
