@@ -11,7 +11,7 @@ import typer
 from rich.console import Console
 
 from augcl.cli.options import Cells, DataDir, Json, Select
-from augcl.errors import InputError, did_you_mean, one_of
+from augcl.errors import InputError, did_you_mean, need, one_of
 
 if TYPE_CHECKING:
     from augcl.paper.cells import Failure
@@ -74,6 +74,7 @@ def reproduce(
 
         augcl reproduce headroom --datasets MUTAG --methods AUGCL
     """
+    need("matplotlib", "augcl reproduce")
     from augcl.paper.cells import early_helpers
 
     jobs = jobs or os.cpu_count() or 1

@@ -8,15 +8,17 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from matplotlib.figure import Figure
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
 from rich.text import Text
 
 from augcl.files import write_json, write_text
 from augcl.paper.figures import save
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 # An underline is markup unless it stands between letters or digits.
 MARKUP = re.compile(r"[\\`*<\[|&~$]|(?<![^\W_])_|_(?![^\W_])")
