@@ -83,7 +83,7 @@ def _cached(
 def _graphs_to_parts(graphs: GraphSet) -> Parts:
     found = {key: getattr(graphs, key) for key in _TENSORS}
     about: dict[str, Any] = {"name": graphs.name, "cleaned": graphs.cleaned}
-    for key in ("names", "columns", "classes", "edge_columns", "targets"):
+    for key in ("names", "columns", "classes", "edge_columns", "targets", "smiles"):
         about[key] = None if getattr(graphs, key) is None else list(getattr(graphs, key))
     return {key: value for key, value in found.items() if value is not None}, about
 

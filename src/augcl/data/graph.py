@@ -56,6 +56,8 @@ class GraphSet:
         How much of the edges had to be put right, of the whole set as it was read.
     targets : sequence of str, optional
         What the user calls each target.
+    smiles : sequence of str, optional
+        The molecule that each graph is, as text.
 
     Examples
     --------
@@ -84,6 +86,7 @@ class GraphSet:
     cleaned: Cleaned | None = None
     edge_columns: Sequence[str] | None = None
     targets: Sequence[str] | None = None
+    smiles: Sequence[str] | None = None
 
     def __len__(self) -> int:
         return len(self.node_ptr) - 1
@@ -153,6 +156,7 @@ class GraphSet:
             edge_ptr=pointer(edge_count),
             y=None if self.y is None else self.y[ids],
             names=None if self.names is None else [self.names[i] for i in ids.tolist()],
+            smiles=None if self.smiles is None else [self.smiles[i] for i in ids.tolist()],
             node_attr=None if self.node_attr is None else self.node_attr[nodes],
             edge_attr=None if self.edge_attr is None else self.edge_attr[edges],
         )
