@@ -167,7 +167,7 @@ def test_tables_need_no_matplotlib_and_figures_say_so(monkeypatch):
     from augcl.paper.figures import Line, line_panels
 
     assert reproductions.REPRODUCTIONS
-    with pytest.raises(InputError, match="a figure needs matplotlib: pip install 'augcl.paper.'"):
+    with pytest.raises(InputError, match="a figure needs matplotlib: pip install"):
         line_panels({"x": [Line("a", [0.0, 1.0], [0.0, 1.0])]}, xlabel="x", ylabel="y")
 
 
@@ -191,9 +191,7 @@ def test_a_model_of_an_older_version_is_refused_in_one_line(older, run):
         augcl.load_model(older)
     done = run(["nothing"], "embed", older, "MUTAG")
     assert (done.returncode, len(done.stderr.splitlines())) == (2, 1)
-    assert done.stderr.endswith(
-        "older version of augcl, and this version cannot read it: train again\n"
-    )
+    assert done.stderr.endswith("was written by an older augcl: train again\n")
 
 
 def test_a_run_of_an_older_version_is_refused_in_one_line(run, tmp_path):
@@ -201,7 +199,7 @@ def test_a_run_of_an_older_version_is_refused_in_one_line(run, tmp_path):
     (tmp_path / "x" / "result.json").write_text('{"dataset": "MUTAG"}')
     done = run(["nothing"], "report", "x")
     assert (done.returncode, len(done.stderr.splitlines())) == (2, 1)
-    assert "x/result.json was written by an older version of augcl" in done.stderr
+    assert "x/result.json was written by an older augcl" in done.stderr
 
 
 def test_mutag_is_the_only_data_in_the_package():

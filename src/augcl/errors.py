@@ -42,7 +42,13 @@ def did_you_mean(value: str, choices: Iterable[str]) -> str:
     return f"did you mean {' or '.join(close)}? " if close else ""
 
 
-EXTRAS = {"gensim": "walks", "jinja2": "report", "matplotlib": "paper", "plotly": "report"}
+EXTRAS = {
+    "gensim": "walks",
+    "jinja2": "report",
+    "matplotlib": "paper",
+    "plotly": "report",
+    "rdkit": "molecules",
+}
 """Packages that the core works without, and the extra that installs each."""
 LAST_PYTHON = {"gensim": (3, 13)}
 """The last Python for which a package has wheels, where that is not the newest."""
