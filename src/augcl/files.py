@@ -19,7 +19,7 @@ FORMAT = 2
 """Of run and model folders: count up when a version cannot read those of the one before it."""
 
 
-def check_format(found: object, path: Path | str) -> None:
+def check_format(found: object, path: Path | str, cure: str = "train again") -> None:
     """Raise InputError if a file that says it has the format `found` is not one that we read.
 
     >>> check_format(None, "runs/x/result.json")
@@ -28,7 +28,7 @@ def check_format(found: object, path: Path | str) -> None:
     """
     if str(found) != str(FORMAT):
         newer = str(found).isdigit() and int(str(found)) > FORMAT
-        age, cure = ("a newer", "update") if newer else ("an older", "train again")
+        age, cure = ("a newer", "update augcl") if newer else ("an older", cure)
         raise InputError(f"{path} was written by {age} augcl: {cure}")
 
 

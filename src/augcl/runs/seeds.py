@@ -204,14 +204,9 @@ def _finished(spec: Spec, seed: int, place: Place, data: str) -> dict[str, Any] 
     record = read_record(done, CURE)
     if record is None:
         return None
-    check_format(record.get("format"), done)
-    try:
-        before, same_data = asdict(Spec(**record["spec"])), record["data"] == data
-        judged = record["accuracy"] is not None or not record["labelled"]
-    except (KeyError, TypeError):
-        raise InputError(
-            f"{done} was written by another version: use --overwrite or another --out"
-        ) from None
+    check_format(record.get("format"), done, "use --overwrite or another --out")
+    before, same_data = asdict(Spec(**record["spec"])), record["data"] == data
+    judged = record["accuracy"] is not None or not record["labelled"]
     same_settings(before, asdict(spec), place.out)
     if not same_data:
         raise InputError(
