@@ -11,8 +11,7 @@ from torch import Tensor, nn
 
 from augcl.data import NodeGraph
 from augcl.hardness import AffinityUncertainty
-from augcl.losses.node_info_nce import node_info_nce
-from augcl.losses.pair_weights import PairWeights
+from augcl.losses.node_info_nce import PairWeights, node_info_nce
 from augcl.methods import GCA
 from augcl.training.estimator import NodeBatch
 from augcl.views.nodes import NodeView

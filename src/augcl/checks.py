@@ -1,4 +1,4 @@
-"""Is the value of a hyper-parameter what it can be?"""
+"""Checks of hyper-parameters that are numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The one error that means: the input is wrong, not the program."""
+"""InputError: the error for wrong input, and helpers that raise it with a clear message."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from pathlib import Path
 
 
 class InputError(ValueError):
-    """A mistake in what the user gave us, told in one line: what, where, and what would be right.
+    """Wrong input of the user; the message says in one line what is wrong, where, and the remedy.
 
-    The command line prints it without a traceback and exits with 2.
+    The command line prints the message without a traceback and exits with code 2.
     """
 
 
 def one_of(value: str, choices: Iterable[str], what: str) -> str:
-    """Return `value` if it is among `choices`, else raise and name the closest ones.
+    """Return `value` if it is one of `choices`, else raise `InputError` with the closest choices.
 
     >>> one_of("kmeans", ["kmeans", "spectral"], "partition")
     'kmeans'
@@ -33,7 +33,7 @@ def one_of(value: str, choices: Iterable[str], what: str) -> str:
 
 
 def did_you_mean(value: str, choices: Iterable[str]) -> str:
-    """A question that names the closest of the choices, with a blank after it; or nothing.
+    """Return "did you mean …? " with the closest choices, or an empty string.
 
     >>> did_you_mean("MUTG", ["MUTAG", "PROTEINS"]), did_you_mean("x", ["MUTAG"])
     ('did you mean MUTAG? ', '')
@@ -90,12 +90,12 @@ def mistakes_in(place: Path | str) -> Iterator[None]:
 
 @contextmanager
 def readable(file: Path) -> Iterator[None]:
-    """Turn what goes wrong in reading a file, perhaps a zip, into an InputError that names it."""
+    """Turn errors while reading a file (or zip) into an InputError that names the file."""
     try:
         yield
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
         raise InputError(
-            f"{file}: the file is damaged or cut short ({error}); get it again"
+            f"{file}: the file is damaged or truncated ({error}); get it again"
         ) from error
     except RuntimeError as error:  # zipfile's way to say that a password is needed
         if "password" not in str(error):

@@ -79,7 +79,7 @@ def test_an_agent_is_kept_and_goes_on_from_its_checkpoint(succeeds, refused, tmp
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        (("--recipe", "paper"), "recipe"),
+        (("--recipe", "author"), "recipe"),
         (("--recipe", "authors", "--changes", "both"), "only adds"),
         (("--attack", "Grad"), "attack"),
         (("--pretraining", "dcl"), "pre-training"),

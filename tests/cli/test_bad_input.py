@@ -42,12 +42,12 @@ def test_a_zip_that_is_cut_short_is_named(refused, out, tu_set):
     path = tu_set()
     path.write_bytes(path.read_bytes()[:-100])
     line = refused("train", path, "--out", out)
-    assert f"{path}: the file is damaged or cut short" in line
+    assert f"{path}: the file is damaged or truncated" in line
 
 
 def test_a_file_of_an_unknown_kind_is_named(refused, out, tmp_path):
     (tmp_path / "graphs.xlsx").touch()
-    assert "graphs.xlsx has a format that is not known" in refused(
+    assert "graphs.xlsx has an unknown format" in refused(
         "train", tmp_path / "graphs.xlsx", "--out", out
     )
 
@@ -85,7 +85,7 @@ def test_one_graph_alone_cannot_be_contrasted(refused, out, tmp_path):
 
 def test_labels_that_cannot_be_judged_are_told_before_training(refused, out, tu_set):
     line = refused("train", tu_set(), *QUICK, "--out", out)
-    assert "class 0 has only 1 of the 10 members" in line
+    assert "class 0 has only 1 members, but 10 folds need 10" in line
     assert "--no-evaluate" in line
 
 

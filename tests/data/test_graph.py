@@ -110,7 +110,7 @@ def test_pointers_agree_with_the_nodes_and_edges(graphs):
 
 
 def test_an_edge_between_two_graphs_is_refused():
-    with pytest.raises(InputError, match="edge joins graph number 1 and another"):
+    with pytest.raises(InputError, match="edge connects graph number 1 with another"):
         GraphSet.from_arrays(
             pairs=torch.tensor([[0], [1]]), graph_of_node=torch.tensor([0, 1]), num_graphs=2
         )

@@ -61,8 +61,8 @@ def test_fit_returns_self_and_leaves_the_parameters_as_given(molecules):
     before = model.get_params(deep=False)
     assert model.fit(molecules) is model
     assert all(model.get_params(deep=False)[name] is value for name, value in before.items())
-    assert not hardness.fitted
-    assert model.hardness_.fitted
+    assert not hardness.state()
+    assert model.hardness_.state()
 
 
 def test_fit_transform_is_fit_then_transform(molecules):

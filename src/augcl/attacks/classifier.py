@@ -16,15 +16,15 @@ from sklearn.utils.validation import check_is_fitted
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
-from augcl.attacks.structure2vec import EdgeFactors, GraphClassifier
+from augcl.attacks.victim_network import EdgeFactors, GraphClassifier
 from augcl.checks import whole_number
 from augcl.data import GraphSet, as_graphset
 from augcl.data.labels import class_labels
 from augcl.encoders.structure2vec import Structure2Vec
 from augcl.errors import InputError, one_of
 from augcl.hardness import Hardness, Uniform
-from augcl.methods.contrast import EmbeddedBatches, HardenedLoss, Onset
-from augcl.methods.recipes import chosen_hardness, get_recipe
+from augcl.methods.contrast import EmbeddedBatches, HardnessSchedule, ScheduledLoss
+from augcl.methods.recipes import by_recipe, chosen_hardness, get_recipe
 from augcl.ops.segments import pointer, ranges
 from augcl.training.checkpoint import Snapshot, load_module, prefixed
 from augcl.training.estimator import GraphEstimator, fixed_batches
@@ -71,7 +71,7 @@ class BestEpoch:
         self._weights = Snapshot(tensors, {}).part("weights")
 
 
-FORMS = ("intended", "authors", "plain")
+FORMS = ("self-loops", "star", "plain")
 
 
 @dataclass(frozen=True)
@@ -81,16 +81,17 @@ class VictimDrop:
     Parameters
     ----------
     ratio : float
-    form : {"intended", "authors", "plain"}
-        "intended": every kept node gets a self-loop besides, which the original graph has not.
-        "authors": the list of edges and self-loops, stored as 64-bit numbers, is read as 32-bit
-        ones. Every second number is then 0, and the reader takes as many edges as the *original*
-        graph has: entry q of the list becomes an edge to the first node, in both directions.
-        What is left is a star with many-fold edges. "plain": only the nodes are removed.
+    form : {"self-loops", "star", "plain"}
+        "self-loops": every kept node also gets a self-loop, which the original graph has not; this
+        is what the released code intends. "star" is what it does: the list of edges and self-loops,
+        stored as 64-bit numbers, is read as 32-bit ones. Every second number is then 0, and the
+        reader takes as many edges as the *original* graph has: entry q of the list becomes an edge
+        to the first node, in both directions. What is left is a star with many-fold edges.
+        "plain": only the nodes are removed.
     """
 
     ratio: float = 0.2
-    form: str = "intended"
+    form: str = "self-loops"
 
     def __call__(self, graphs: GraphSet, generator: torch.Generator) -> GraphSet:
         """The changed batch: graph i of the result is a view of graph i."""
@@ -99,7 +100,7 @@ class VictimDrop:
         if self.form == "plain":
             return kept
         loops = torch.arange(kept.num_nodes, device=kept.device).expand(2, -1)
-        if self.form == "intended":
+        if self.form == "self-loops":
             return _with_edges(kept, torch.cat([kept.edge_index, loops], 1), symmetric=True)
         once = kept.edge_index[:, kept.edge_index[0] < kept.edge_index[1]]
         ends = _star_ends(kept, torch.cat([loops, once], 1), graphs.edge_ptr.diff() // 2)
@@ -139,8 +140,8 @@ AT_ONCE = 2048
 class GraphClassifierEstimator(ClassifierMixin, GraphEstimator):  # type: ignore[misc]
     """Trains on labels and keeps the epoch with the least loss on graphs held out.
 
-    Its network gives (G, C) logits of a batch; `validation` and `recipe` are among its
-    hyper-parameters.
+    Its network gives (G, C) logits of a batch; `validation`, `select_on` and `reshuffle` are among
+    its hyper-parameters.
 
     Attributes
     ----------
@@ -150,6 +151,8 @@ class GraphClassifierEstimator(ClassifierMixin, GraphEstimator):  # type: ignore
 
     validation: float
     recipe: str
+    select_on: str | None
+    reshuffle: bool | None
 
     def fit(
         self,
@@ -169,7 +172,7 @@ class GraphClassifierEstimator(ClassifierMixin, GraphEstimator):  # type: ignore
         y : (n,) array, optional
             Classes; those that come with the graphs if None.
         test : GraphSet, optional
-            recipe="authors": graphs with labels on whose loss the epoch is chosen.
+            Graphs with labels on whose loss the epoch is chosen, with ``select_on="test"``.
         folder, resume :
             Keep metrics.jsonl and a checkpoint there, and go on from it.
         """
@@ -189,13 +192,16 @@ class GraphClassifierEstimator(ClassifierMixin, GraphEstimator):  # type: ignore
         return self
 
     def _check_test(self, test: Any) -> GraphSet | None:
-        if self.recipe != "authors":
+        if not self.selects_on_test:
             if test is not None:
-                raise InputError('test is for recipe="authors": leave it out, or give that recipe')
+                raise InputError(
+                    'test is for select_on="test" (recipe "authors"): leave it out, or give that'
+                )
             return None
         if test is None:
             raise InputError(
-                'recipe="authors" chooses the epoch on test graphs: give them as fit(…, test=)'
+                'select_on="test" (recipe "authors") chooses the epoch on test graphs: give them '
+                "as fit(…, test=)"
             )
         graphs = as_graphset(test)
         found = class_labels(graphs, None)
@@ -204,8 +210,9 @@ class GraphClassifierEstimator(ClassifierMixin, GraphEstimator):  # type: ignore
         return replace(graphs, y=torch.from_numpy(np.searchsorted(self.classes_, found)))
 
     @property
-    def _authors(self) -> bool:
-        return self.recipe == "authors"
+    def selects_on_test(self) -> bool:
+        """Whether `fit` needs test graphs, on which it chooses the epoch."""
+        return bool(by_recipe(self, "select_on") == "test")
 
     @property
     def _competes(self) -> bool:
@@ -214,7 +221,8 @@ class GraphClassifierEstimator(ClassifierMixin, GraphEstimator):  # type: ignore
 
     def _start(self) -> None:
         super()._start()
-        one_of(self.recipe, ("default", "authors"), "recipe")
+        get_recipe(self.recipe)
+        one_of(by_recipe(self, "select_on"), ("validation", "test"), "select_on")
         if not 0 <= self.validation < 1:
             raise InputError(f"validation is {self.validation!r}: give a share from 0 to below 1")
         self._best = BestEpoch()
@@ -241,7 +249,7 @@ class GraphClassifierEstimator(ClassifierMixin, GraphEstimator):  # type: ignore
         self, epoch: int, batches: list[GraphSet], generator: torch.Generator
     ) -> Metrics:
         self._epoch, self._draws = epoch, generator
-        if self._authors and epoch:  # the released code shuffles before every epoch
+        if epoch and by_recipe(self, "reshuffle"):
             batches[:] = self._full_batches(generator)
         return {}
 
@@ -310,20 +318,26 @@ class Structure2VecClassifier(GraphClassifierEstimator):
     hardness : Hardness or {"none", "augcl", "dcl", "hcl", "progcl"}, optional
         How hard each negative of the pre-training is: "none" is GraphCL's. Any other needs
         ``pretrain=True``.
-    recipe : {"default", "authors"}
-        "authors": the epoch with the lowest loss on `test` (see `fit`) is kept, batches are drawn
-        anew for every epoch, the view of the pre-training is the released code's star, and the
-        positive is left out of the denominator where no hardness weighs. By default an epoch is
-        chosen on graphs held out of the training set, batches are drawn once, and views are what
-        they are meant to be.
+    recipe : {"default", "authors", "paper"}
+        Settings of a named hardness, and what is said to be decided by it below.
     epochs : int
         All epochs; published are up to 1000.
     pretrain_epochs : int, optional
-        How many of them contrast; if None the published share, 101 of 1000, but at least one.
+        Number of epochs that contrast; if None the published share, 101 of 1000, but at least one.
     validation : float
         Share of the training graphs held out to choose the epoch; 0 keeps the last epoch.
-    view : {"intended", "authors", "plain"}, optional
-        How 20 % of the nodes are dropped, see `VictimDrop`; by the recipe if None.
+    select_on : {"validation", "test"}, optional
+        Keep the epoch with the lowest loss on graphs held out of the training set, or on `test`
+        (see `fit`). This and the next four are decided by the recipe if None, and the released
+        code ("authors") has the second choice each.
+    select_from_start : bool, optional
+        Epochs of the pre-training may be kept, too (False, True).
+    reshuffle : bool, optional
+        Draw the batches again before every epoch (False, True).
+    positive_in_denominator : bool, optional
+        See `info_nce` (True, False); a hardness that weighs always has it there.
+    view : {"self-loops", "star", "plain"}, optional
+        How 20 % of the nodes are dropped, see `VictimDrop`.
     tau : float
         Temperature of the pre-training.
     width, hidden : int
@@ -364,6 +378,10 @@ class Structure2VecClassifier(GraphClassifierEstimator):
         epochs: int = 100,
         pretrain_epochs: int | None = None,
         validation: float = 0.1,
+        select_on: str | None = None,
+        select_from_start: bool | None = None,
+        reshuffle: bool | None = None,
+        positive_in_denominator: bool | None = None,
         view: str | None = None,
         tau: float = 0.5,
         width: int = 64,
@@ -381,6 +399,10 @@ class Structure2VecClassifier(GraphClassifierEstimator):
         self.epochs = epochs
         self.pretrain_epochs = pretrain_epochs
         self.validation = validation
+        self.select_on = select_on
+        self.select_from_start = select_from_start
+        self.reshuffle = reshuffle
+        self.positive_in_denominator = positive_in_denominator
         self.view = view
         self.tau = tau
         self.width = width
@@ -415,13 +437,14 @@ class Structure2VecClassifier(GraphClassifierEstimator):
                 f"hardness {type(self.hardness_).__name__} weighs the negatives of a pre-training, "
                 "and there is none: give pretrain=True, or drop it"
             )
-        self._view = VictimDrop(form=self.view or ("authors" if self._authors else "intended"))
+        self._view = VictimDrop(form=by_recipe(self, "view"))
         contrasted = self._contrasted
-        self._onset = Onset(self.hardness_, epochs=contrasted, usual=contrasted // 2)
-        self._contrast = HardenedLoss(
-            self._onset,
+        self._schedule = HardnessSchedule(self.hardness_, epochs=contrasted, usual=contrasted // 2)
+        weighted = not isinstance(self.hardness_, Uniform)
+        self._contrast = ScheduledLoss(
+            self._schedule,
             tau=self.tau,
-            positive_in_denominator=not (self._authors and isinstance(self.hardness_, Uniform)),
+            positive_in_denominator=weighted or by_recipe(self, "positive_in_denominator"),
         )
         self._contrasting = False
 
@@ -446,7 +469,7 @@ class Structure2VecClassifier(GraphClassifierEstimator):
         if not self._contrasting:
             return {"phase": "supervised"}
         pairs = EmbeddedBatches(self._pair, batches, generator, anchors_stay=True)
-        return {"phase": "contrastive", **self._onset.before_epoch(epoch, pairs, generator)}
+        return {"phase": "contrastive", **self._schedule.before_epoch(epoch, pairs, generator)}
 
     def _loss(self, batch: GraphSet, generator: torch.Generator) -> Tensor:
         if self._contrasting:
@@ -455,12 +478,11 @@ class Structure2VecClassifier(GraphClassifierEstimator):
         return cross_entropy(self.network_(batch), batch.y)
 
     def _after_epoch(self) -> Metrics:
-        return {**self._contrast.monitor.read(), **super()._after_epoch()}
+        return {**self._contrast.statistics.read(), **super()._after_epoch()}
 
     @property
     def _competes(self) -> bool:
-        # The released code lets contrastive losses of the first phase compete, too.
-        return self._authors or not self._contrasting
+        return bool(by_recipe(self, "select_from_start")) or not self._contrasting
 
     def _learned(self) -> dict[str, Tensor]:
         return {**super()._learned(), **prefixed("hardness", self.hardness_.state())}

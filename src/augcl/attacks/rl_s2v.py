@@ -1,4 +1,4 @@
-"""The black-box attack: an agent that learns from the model's answers alone."""
+"""RL-S2V: the black-box attack, an agent that learns from the model's predictions alone."""
 
 from __future__ import annotations
 
@@ -14,20 +14,21 @@ from sklearn.utils.validation import check_is_fitted
 from torch import Tensor, nn
 
 from augcl.attacks.agent import Agent, Game, QNetwork, Schedule, train_agent
-from augcl.attacks.base import Attack, predicted
+from augcl.attacks.graph_attack import Attack, predicted
 from augcl.attacks.rules import Semantics, flip_edges
 from augcl.checks import number, whole_number
 from augcl.data import GraphSet, as_graphset
 from augcl.errors import InputError
+from augcl.methods.recipes import by_recipe
 from augcl.training.checkpoint import Snapshot, load_module, prefixed
-from augcl.training.method import fingerprint, plain_settings, seeded_generator
+from augcl.training.method import fingerprint, seeded_generator
 from augcl.training.threads import threads_for
 
 FILE = "attack.safetensors"
 
 
 class LearnedAttack(Attack):
-    """A network that is trained against a model; a subclass says which one, and how.
+    """Base of attacks with a network that is trained against a model.
 
     Attributes
     ----------
@@ -37,18 +38,10 @@ class LearnedAttack(Attack):
 
     @abstractmethod
     def _network(self, generator: torch.Generator) -> nn.Module:
-        """Untrained, for `n_features_in_` node features."""
-
-    def settings(self) -> dict[str, Any]:
-        """Hyper-parameters as plain JSON values."""
-        return {
-            name: type(value).__name__ if name == "semantics" and value else plain_settings(value)
-            for name, value in self.get_params(deep=False).items()
-            if name != "progress"
-        }
+        """Return an untrained network for `n_features_in_` node features."""
 
     def save(self, path: str | Path) -> None:
-        """Write what the agent learned to a folder: tensors and settings, never a pickle."""
+        """Write network and settings to a folder, never as a pickle."""
         check_is_fitted(self, "network_")
         facts = {
             "settings": self.settings(),
@@ -60,10 +53,10 @@ class LearnedAttack(Attack):
 
     @classmethod
     def load(cls, path: str | Path, *, semantics: Semantics | None = None) -> Self:
-        """Read what `save` wrote; semantics of your own must be given again."""
+        """Read what `save` wrote; your own semantics must be given again."""
         file = Path(path) / FILE
         if not file.exists():
-            raise InputError(f"{path} holds no attack: {FILE} is missing")
+            raise InputError(f"{path} contains no attack: {FILE} is missing")
         snapshot = Snapshot.read(file)
         attack = cls(**{**snapshot.facts["settings"], "semantics": semantics})
         attack.n_features_in_ = snapshot.facts["features"]
@@ -74,35 +67,42 @@ class LearnedAttack(Attack):
 
 
 class RLS2V(LearnedAttack):
-    """Learns by trial on some graphs which edge misleads a model, and changes it in others.
+    """Learn by trial which edges mislead a model, and change them in other graphs.
 
-    It sees only which class the model gives a graph. Each edge is two decisions, its first and
-    its second end; a game earns +1 if the model then errs and −1 if not.
+    The agent sees only the predicted class of a graph. Each edge is two decisions, its first and
+    its second end; the reward of a game is +1 if the model then errs, else −1.
 
     Parameters
     ----------
     budget, changes, semantics :
         See `Attack`.
-    recipe : {"default", "authors"}
-        "authors": the agent only ever explores (ε = 1), learns on the very graphs that it then
-        attacks, and the state with the lowest accuracy of the model on them is kept; pairs that
-        are joined already may be chosen, and graphs misclassified from the start are changed, too.
+    recipe, idle :
+        See `Attack`.
+    explore_only : bool, optional
+        Always choose at random while learning (ε = 1), unless `epsilon` is given. This and the next
+        two are decided by the recipe if None: True in the released code ("authors"), else False.
+    learn_on_attacked : bool, optional
+        Learn on the very graphs that are then attacked, and keep the state with the lowest accuracy
+        of the model on them.
+    attack_all : bool, optional
+        Change graphs that are misclassified from the start, too.
     updates : int
-        Steps of learning, each with `batch_size` new games; published are 100,000.
+        Steps of learning, each with `batch_size` new games; published: 100,000.
     epsilon : (float, float), optional
         Probability of a random choice at the start, and from `epsilon_share` of the updates on;
-        falls linearly between. By default from 1 to 0.05, under "authors" always 1.
+        falls linearly between; from 1 to 0.05 if None.
     epsilon_share : float
+        Share of the updates after which `epsilon` has reached its end.
     validation : float
-        Share of the graphs of `fit` kept for choosing the best state (not under "authors").
+        Share of the graphs of `fit` kept for choosing the best state; see `learn_on_attacked`.
     evaluate_every, copy_every : int
-        Updates between two looks at the accuracy, and between two copies to the target network.
+        Updates between two evaluations, and between two copies to the target network.
     burn_in : int
         Batches of random games before the first update.
     replay : int
-        Games remembered.
+        Games in the replay memory.
     width, depth : int
-        Of the agent's structure2vec.
+        Width and depth of the agent's structure2vec.
     batch_size, lr : int, float
     random_state : int or None
     progress : bool
@@ -132,6 +132,10 @@ class RLS2V(LearnedAttack):
         changes: str = "add",
         semantics: Semantics | None = None,
         recipe: str = "default",
+        idle: bool | None = None,
+        explore_only: bool | None = None,
+        learn_on_attacked: bool | None = None,
+        attack_all: bool | None = None,
         updates: int = 3000,
         epsilon: tuple[float, float] | None = None,
         epsilon_share: float = 0.5,
@@ -152,8 +156,12 @@ class RLS2V(LearnedAttack):
             changes=changes,
             semantics=semantics,
             recipe=recipe,
+            idle=idle,
             random_state=random_state,
         )
+        self.explore_only = explore_only
+        self.learn_on_attacked = learn_on_attacked
+        self.attack_all = attack_all
         self.updates = updates
         self.epsilon = epsilon
         self.epsilon_share = epsilon_share
@@ -178,17 +186,22 @@ class RLS2V(LearnedAttack):
         number("epsilon_share", self.epsilon_share, least=0, most=1)
         if not (isinstance(self._epsilon, tuple | list) and len(self._epsilon) == 2):
             raise InputError(
-                f"epsilon is {self._epsilon!r}: give two probabilities, as in (1.0, 0.05); for one "
-                "that stays, give it twice"
+                f"epsilon is {self._epsilon!r}: give two probabilities, such as (1.0, 0.05); give "
+                "a constant one twice"
             )
         for place, end in enumerate(self._epsilon):
             number(f"epsilon[{place}]", end, least=0, most=1)
 
     @property
+    def learns_on_attacked(self) -> bool:
+        """Whether `fit` takes the very graphs that are then attacked."""
+        return bool(by_recipe(self, "learn_on_attacked"))
+
+    @property
     def _epsilon(self) -> tuple[float, float]:
         if self.epsilon is not None:
             return self.epsilon
-        return (1.0, 1.0) if self._authors else (1.0, 0.05)
+        return (1.0, 1.0) if by_recipe(self, "explore_only") else (1.0, 0.05)
 
     @property
     def _schedule(self) -> Schedule:
@@ -215,11 +228,11 @@ class RLS2V(LearnedAttack):
         Parameters
         ----------
         model, graphs, y :
-            As in `perturb`; other graphs than those that are attacked later.
+            As in `perturb`; use other graphs than those that are attacked later.
         folder : path, optional
-            Keep a checkpoint there at every evaluation.
+            Write a checkpoint there at every evaluation.
         resume : bool
-            Go on from that checkpoint, if there is one, to the same bits.
+            Continue from that checkpoint, if there is one, with bit-identical results.
         """
         self._check()
         data = as_graphset(graphs)
@@ -258,13 +271,13 @@ class RLS2V(LearnedAttack):
     def _held_out(
         self, count: int, generator: torch.Generator
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The graphs on which the agent is judged, and those on which it learns."""
+        """Split the graphs into those that evaluate the agent and those that train it."""
         every = np.arange(count)
-        if not self.validation or self._authors or count < 2:
+        if not self.validation or self.learns_on_attacked or count < 2:
             return every, every
         order = torch.randperm(count, generator=generator).numpy()
-        judged = min(count - 1, max(1, int(count * self.validation)))
-        return np.sort(order[:judged]), np.sort(order[judged:])
+        held = min(count - 1, max(1, int(count * self.validation)))
+        return np.sort(order[:held]), np.sort(order[held:])
 
     def _accuracy(
         self, model: Any, network: QNetwork, graphs: GraphSet, labels: NDArray[Any]
@@ -275,19 +288,19 @@ class RLS2V(LearnedAttack):
     def _greedy(
         self, model: Any, network: QNetwork, graphs: GraphSet, labels: NDArray[Any]
     ) -> Tensor:
-        """(2, P) the pairs that the agent would change, of graphs that are classified rightly."""
+        """Return (2, P) the pairs that the agent changes in correctly classified graphs."""
         game = Game(graphs, self._rules)
         flips = game.flips(game.play(network, 2 * self.budget))
-        if self._authors:
+        if by_recipe(self, "attack_all"):
             return flips
         standing = torch.from_numpy(predicted(model, graphs) == labels).to(graphs.device)
         return flips[:, standing[graphs.graph_of_node[flips[0]]]]
 
     def perturb(self, model: Any, graphs: Any, y: Any = None) -> GraphSet:
-        """The graphs with at most `budget` edges changed in each; see `Attack.perturb`."""
-        if self._authors and not hasattr(self, "network_"):
+        """Return the graphs with at most `budget` changed edges each; see `Attack.perturb`."""
+        if self.learns_on_attacked and not hasattr(self, "network_"):
             return copy.copy(self).fit(model, graphs, y).perturb(model, graphs, y)
-        check_is_fitted(self, "network_", msg="RLS2V has to learn first: call fit(model, graphs)")
+        check_is_fitted(self, "network_", msg="RLS2V is not fitted: call fit(model, graphs) first")
         return super().perturb(model, graphs, y)
 
     def _flips(
@@ -295,8 +308,8 @@ class RLS2V(LearnedAttack):
     ) -> Tensor:
         if graphs.num_features != self.n_features_in_:
             raise InputError(
-                f"{graphs.name} has {graphs.num_features} node features, the agent learned on "
-                f"{self.n_features_in_}: give graphs with the same node features"
+                f"{graphs.name} has {graphs.num_features} node features, but the agent was trained "
+                f"with {self.n_features_in_}: give graphs with the same node features"
             )
         return self._greedy(model, self.network_, graphs, labels)
 

@@ -87,7 +87,7 @@ def attack(
         victim: Any = spec.victim(seed)
         victim.fit(
             train,
-            test=test if recipe == "authors" else None,
+            test=test if victim.selects_on_test else None,
             folder=out / "model",
             resume=resume,
         )
@@ -98,7 +98,7 @@ def attack(
         if not hasattr(victim, "predict"):
             raise InputError(f"{model} holds a {type(victim).__name__}, which does not classify")
     if isinstance(attacker, RLS2V):
-        seen = test if recipe == "authors" else train
+        seen = test if attacker.learns_on_attacked else train
         attacker.fit(victim, seen, folder=out / "agent", resume=resume)
         attacker.save(out / "agent")
         written.append("agent")

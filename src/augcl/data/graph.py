@@ -1,4 +1,4 @@
-"""Many graphs in flat tensors: what every part of the library takes and gives."""
+"""GraphSet: many graphs in flat tensors, the format of the whole library."""
 
 from __future__ import annotations
 
@@ -31,7 +31,8 @@ class GraphSet:
     edge_index : (2, E) int64
         Edges, numbered over all nodes, grouped by graph and ordered by their first row.
     node_ptr, edge_ptr : (G+1,) int64
-        Graph g owns nodes ``node_ptr[g]:node_ptr[g+1]`` and edge entries likewise.
+        Graph g has the nodes ``node_ptr[g]:node_ptr[g+1]`` and the edge entries
+        ``edge_ptr[g]:edge_ptr[g+1]``.
     y : (G,) int64, (G,) float32 or (G, T) float32, optional
         Class of each graph, 0 … C − 1; or a number to predict; or T targets, NaN where one is not
         known. `task` says which.
@@ -287,7 +288,7 @@ def described_targets(y: Tensor | None, num_classes: int) -> str:
 
 
 def _check_within(target: Tensor, node_ptr: Tensor, edge_ptr: Tensor) -> None:
-    """Refuse edges that leave their graph: the targets of graph g are among its nodes."""
+    """Refuse edges between two graphs: the targets of graph g must be its nodes."""
     graph = edge_ptr.diff().nonzero().squeeze(1)
     if not len(graph):
         return
@@ -297,4 +298,4 @@ def _check_within(target: Tensor, node_ptr: Tensor, edge_ptr: Tensor) -> None:
     leaves = (lowest < node_ptr[graph]) | (highest >= node_ptr[graph + 1])
     if bool(leaves.any()):
         first = int(graph[leaves.nonzero()[0]])
-        raise InputError(f"an edge joins graph number {first + 1} and another graph")
+        raise InputError(f"an edge connects graph number {first + 1} with another graph")

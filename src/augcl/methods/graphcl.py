@@ -7,12 +7,12 @@ from torch import Tensor, nn
 
 from augcl.data.graph import GraphSet
 from augcl.hardness import Hardness
-from augcl.methods.contrast import HardenedContrast
-from augcl.methods.recipes import get_recipe
-from augcl.views import named_view
+from augcl.methods.contrast import ContrastiveGraphMethod
+from augcl.methods.recipes import by_recipe
+from augcl.views import Augmentation, make_view
 
 
-class GraphCL(HardenedContrast):
+class GraphCL(ContrastiveGraphMethod):
     """Pull a graph and its view together, push the other graphs of the batch away.
 
     Parameters
@@ -23,14 +23,16 @@ class GraphCL(HardenedContrast):
         Decides `warmup`, whether the anchor is augmented too, and the settings of a named
         hardness.
     epochs : int
-        All epochs, before and after the hardness sets in; 0 gives the untrained encoder.
+        All epochs, with and without weights; 0 gives the untrained encoder.
     warmup : int, optional
-        Epochs before the hardness sets in; if None as the hardness says, which for one that has
-        to be fitted is a matter of the recipe (half of all by default).
-    augmentation : str
+        Epochs before the weights of the hardness count. If None, a hardness that learns waits as
+        long as the recipe says (half of the epochs by default), any other counts at once.
+    augmentation : str or callable
         "random2" (node dropping or subgraph), "random3" (+ edge perturbation), "random4"
         (+ attribute masking), one of "node-drop", "edge-perturb", "subgraph", "attribute-mask",
-        or "identity".
+        or "identity". Or a function of your own from a GraphSet and a torch.Generator to a GraphSet
+        with as many graphs, for instance one of `augcl.views`. A model file keeps only its name:
+        the loaded model embeds graphs, but to train it again you set ``augmentation`` again.
     growth : {"star", "walk"}, optional
         How a subgraph grows: the released code's one-hop star, or a random walk; by the recipe
         if None (the star by default).
@@ -74,7 +76,7 @@ class GraphCL(HardenedContrast):
         recipe: str = "default",
         epochs: int = 40,
         warmup: int | None = None,
-        augmentation: str = "random2",
+        augmentation: str | Augmentation = "random2",
         growth: str | None = None,
         augment_anchor: bool | None = None,
         positive_in_denominator: bool = True,
@@ -112,11 +114,8 @@ class GraphCL(HardenedContrast):
 
     def _start(self) -> None:
         super()._start()
-        recipe = get_recipe(self.recipe)
-        self._view = named_view(self.augmentation, growth=self.growth or recipe.growth)
-        self._anchors_stay = not (
-            recipe.augment_anchor if self.augment_anchor is None else self.augment_anchor
-        )
+        self._view = make_view(self.augmentation, growth=by_recipe(self, "growth"))
+        self._anchors_stay = not by_recipe(self, "augment_anchor")
 
     def _pair(
         self, batch: GraphSet, generator: torch.Generator, anchors: Tensor | None = None

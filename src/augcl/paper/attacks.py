@@ -12,18 +12,19 @@ from typing import Any
 import numpy as np
 
 from augcl.attacks import RLS2V, Attack, GradArgmax, RandSampling
-from augcl.attacks.base import predicted
 from augcl.attacks.classifier import Structure2VecClassifier
+from augcl.attacks.graph_attack import predicted
 from augcl.data import GraphSet
 from augcl.data.generators import component_sets
 from augcl.errors import one_of
 from augcl.evaluation.statistics import wilson_interval
 from augcl.files import write_json
+from augcl.methods.recipes import left_to_recipe
 from augcl.paper.cells import FOLDER, clear_work, digest, work_folder
 from augcl.paper.grid import Findings, Grid
 from augcl.paper.published import attack_accuracy
 from augcl.paper.request import Request
-from augcl.runs.run import decisive_settings, one_thread, versions
+from augcl.runs.run import hardness_settings, one_thread, versions
 from augcl.training.method import plain_settings
 
 PRETRAININGS: dict[str, dict[str, Any]] = {
@@ -146,7 +147,7 @@ def attack_table_cell(
     victim = spec.victim(seed, progress=progress)
     victim.fit(
         train,
-        test=test if spec.recipe == "authors" else None,
+        test=test if victim.selects_on_test else None,
         folder=place and place / "victim",
         resume=place is not None,
     )
@@ -155,7 +156,8 @@ def attack_table_cell(
     for name in attacks:
         attack = spec.attack(name, seed, progress=progress)
         if isinstance(attack, RLS2V):
-            graphs = test if spec.recipe == "authors" else _some(train, spec.agent_graphs, seed)
+            own = attack.learns_on_attacked
+            graphs = test if own else _some(train, spec.agent_graphs, seed)
             agent = place and place / "agent"
             attack.fit(victim, graphs, folder=agent, resume=place is not None)
         changed = attack.perturb(victim, test)
@@ -227,9 +229,9 @@ class AttackCell:
         decides = digest(
             {
                 **asdict(self.spec),
-                "victim": victim.settings(),
-                "hardness": decisive_settings(victim.hardness_),
-                "attacks": [plain_settings(self.spec.attack(name, 0)) for name in ATTACKS],
+                "victim": _given(victim, victim.settings()) | {"view": victim.view},
+                "hardness": hardness_settings(victim.hardness_),
+                "attacks": [_attack_settings(self.spec.attack(name, 0)) for name in ATTACKS],
             }
         )
         label = f"depth-{self.spec.depth}+{self.spec.pretraining}-{decides}"
@@ -242,6 +244,17 @@ class AttackCell:
         record = attack_table_cell(self.spec, self.seed, folder=work_folder(path), progress=False)
         write_json(path, {**record, "versions": versions()})
         clear_work(path)
+
+
+def _attack_settings(attack: Attack) -> dict[str, Any]:
+    settings: dict[str, Any] = plain_settings(attack)
+    return {**settings, "params": _given(attack, settings["params"])}
+
+
+def _given(method: Any, settings: dict[str, Any]) -> dict[str, Any]:
+    """Leave out what the recipe decides; its name is among the settings."""
+    left = left_to_recipe(method)
+    return {name: value for name, value in settings.items() if name not in left}
 
 
 ROWS = {

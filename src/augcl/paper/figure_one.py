@@ -23,7 +23,7 @@ from augcl.paper.graph_rows import READINGS as VARIANTS
 from augcl.paper.graph_rows import TABLE
 from augcl.paper.grid import Findings, Grid
 from augcl.paper.request import Request
-from augcl.runs.run import decisive_settings
+from augcl.runs.run import hardness_settings
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -80,7 +80,7 @@ class ToyCell:
         return (self.toy, self.reading, self.seed)
 
     def path(self, out: Path) -> Path:
-        settings = decisive_settings(_hardness(self.reading, 0))
+        settings = hardness_settings(_hardness(self.reading, 0))
         decides = digest({"settings": settings, "points": points(self.toy, 0).round(6).tolist()})
         folder = out / FOLDER / f"toy-{self.toy}" / f"{self.reading}-{decides}"
         return folder / f"seed-{self.seed}.json"

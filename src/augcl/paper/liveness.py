@@ -18,10 +18,9 @@ from joblib import Parallel, delayed
 from augcl.data import load_graphs
 from augcl.files import write_json
 from augcl.hardness import AffinityUncertainty
-from augcl.hardness.diagnostics import Monitor
+from augcl.hardness.diagnostics import WeightStatistics
 from augcl.methods.contrast import EmbeddedBatches
 from augcl.methods.graphcl import GraphCL
-from augcl.ops.cosine import cosine
 from augcl.paper.published import REWARDS
 from augcl.runs.run import Spec, one_thread
 from augcl.training.estimator import batch_statistics, fixed_batches
@@ -41,14 +40,13 @@ def measure(dataset: str, *, data_dir: str | None = None, seed: int = 0) -> list
         generator = torch.Generator().manual_seed(seed)
         batches = fixed_batches(graphs, model.batch_size, generator)
         hardness = AffinityUncertainty(reward=reward)
-        monitor = Monitor(hardness)
+        statistics = WeightStatistics()
         with batch_statistics(model.network_):
             pairs = EmbeddedBatches(model._pair, batches, generator)
             hardness.fit(pairs, generator=generator)
             for batch, (anchors, candidates) in zip(batches, pairs, strict=True):
-                monitor.begin_batch(batch.y)
-                monitor.log_weights(anchors, candidates, cosine(anchors, candidates))
-        found.append({"reward": reward, **hardness.diagnose(), **monitor.read()})
+                statistics.add(hardness.weights(anchors, candidates), batch.y)
+        found.append({"reward": reward, **hardness.diagnose(), **statistics.read()})
     return found
 
 

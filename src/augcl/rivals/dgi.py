@@ -1,4 +1,4 @@
-"""DGI: nodes at their place in the graph against nodes with the features of others."""
+"""DGI: tell the nodes of a graph from nodes with shuffled features."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from augcl.checks import whole_number
-from augcl.ops.gcn import propagate
+from augcl.ops.csr import propagate
 from augcl.rivals.convolution import (
     BilinearDiscriminator,
     Convolution,
@@ -19,11 +19,10 @@ from augcl.views.nodes import NodeView
 
 
 class DGI(NodeEstimator):
-    """Tell the nodes of the graph from those of a corrupted one, by a summary of the graph.
+    """Tell the nodes of the graph from those of a corrupted graph, given a summary of the graph.
 
-    Deep Graph Infomax. In every epoch the features are given to the nodes in random order; a
-    bilinear discriminator learns to tell both kinds of embeddings apart, knowing the mean of the
-    true ones.
+    Deep Graph Infomax. In every epoch the features are shuffled among the nodes; a bilinear
+    discriminator compares true and corrupted embeddings with the mean of the true ones.
 
     Parameters
     ----------
@@ -97,7 +96,7 @@ class DGI(NodeEstimator):
 
 
 class DGINetwork(nn.Module):
-    """One convolution, and a discriminator of its outputs."""
+    """A graph convolution and a discriminator of its outputs."""
 
     def __init__(self, features: int, width: int, generator: torch.Generator) -> None:
         super().__init__()
@@ -105,7 +104,7 @@ class DGINetwork(nn.Module):
         self.discriminator = BilinearDiscriminator(width, width, generator)
 
     def forward(self, view: NodeView, generator: torch.Generator) -> tuple[Tensor, Tensor]:
-        """(N,) scores of the true nodes and (N,) of the corrupted ones."""
+        """Return (N,) scores of the true nodes and (N,) scores of the corrupted nodes."""
         mapped = self.encoder.mapped(view)
         true, false = (
             self.encoder.finish(propagate(rows, view.edges))
@@ -115,6 +114,6 @@ class DGINetwork(nn.Module):
         return self.discriminator(true, summary), self.discriminator(false, summary)
 
     def embed(self, view: NodeView) -> Tensor:
-        """(N, width) embeddings."""
+        """Return (N, width) embeddings."""
         embeddings: Tensor = self.encoder(view, view.edges)
         return embeddings

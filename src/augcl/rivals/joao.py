@@ -1,4 +1,4 @@
-"""JOAO: GraphCL that learns which augmentation it trains on, always towards the hardest."""
+"""JOAO and JOAOv2: GraphCL that learns to prefer the augmentations with the highest loss."""
 
 from __future__ import annotations
 
@@ -10,27 +10,28 @@ from torch import Tensor, nn
 from augcl.checks import number
 from augcl.data.graph import GraphSet
 from augcl.encoders.heads import ManyHeads
+from augcl.errors import one_of
 from augcl.hardness import Hardness
-from augcl.methods.contrast import HardenedContrast
-from augcl.methods.recipes import get_recipe
+from augcl.methods.contrast import ContrastiveGraphMethod
+from augcl.methods.recipes import by_recipe
 from augcl.training.estimator import batch_statistics
 from augcl.training.loop import Metrics
 from augcl.views import AttributeMask, EdgePerturb, Identity, NodeDrop, OneOf, Subgraph
 
 
 def project_to_simplex(b: Tensor) -> Tensor:
-    """The (K,) point p ≥ 0, Σ p = 1 that lies nearest to b: max(b − μ, 0) for the one μ that fits.
+    """Return the (K,) point p ≥ 0, Σ p = 1 nearest to b: max(b − μ, 0) for the right μ.
 
-    Sorted from the largest, μ is found from the longest head whose entries all stay above it.
+    With b sorted in descending order, μ follows from the longest prefix whose entries exceed it.
 
     >>> project_to_simplex(torch.tensor([0.5, 1.0, -3.0])).tolist()
     [0.25, 0.75, 0.0]
     """
-    b = b - b.max()  # moves μ only, and keeps large numbers from swallowing the 1
-    head = b.sort(descending=True).values
+    b = b - b.max()  # changes μ only; next to large numbers the 1 below would be rounded away
+    ordered = b.sort(descending=True).values
     count = torch.arange(1, len(b) + 1, device=b.device)
-    mu = (head.cumsum(0) - 1) / count
-    last = int((head > mu).nonzero().max())
+    mu = (ordered.cumsum(0) - 1) / count
+    last = int((ordered > mu).nonzero().max())
     p = (b - mu[last]).clamp_min(0)
     return p / p.sum()
 
@@ -39,29 +40,32 @@ AUGMENTATIONS = ("node-drop", "edge-removal", "subgraph", "attribute-mask", "ide
 IDENTITY = AUGMENTATIONS.index("identity")
 
 
-class JOAO(HardenedContrast):
-    """Contrast graphs with their views, drawn ever more from the augmentations with high loss.
+class JOAO(ContrastiveGraphMethod):
+    """Contrast graphs with their views, and draw augmentations with a high loss more often.
 
-    Each graph's augmentation is drawn from probabilities P, at first all alike. After an epoch
-    the mean loss ℓ under each augmentation alone is measured on a fifth of the batches, and
+    The augmentation of each graph is drawn from probabilities P, uniform at the start. After an
+    epoch the mean loss ℓ under each augmentation alone is measured on a fifth of the batches, and
 
         P ← the nearest probabilities to  P + ℓ − γ (P − 1/5).
 
     Parameters
     ----------
     recipe : {"default", "authors", "paper"}
-        Settings of a named hardness and its usual `warmup`. "authors" also measures ℓ as the
-        released code does: a short batch counts as a full one, and the running averages of the
-        batch norm take part.
+        Settings of a named hardness, its usual `warmup`, and what is said to be decided by it
+        below.
     gamma : float
         How strongly P is held near the uniform distribution; 0.01, 0.1 and 1 were searched.
     ratio : float
         Share of the nodes dropped, edges removed and nodes masked; a subgraph keeps the rest.
     growth : {"star", "walk"}, optional
-        How a subgraph grows, see `Subgraph`; if None the star for the recipe "authors", else the
-        walk.
+        How a subgraph grows, see `Subgraph`; decided by the recipe if None (the walk by default).
     augment_anchor : bool, optional
-        Both views are augmented; by the recipe if None (False by default).
+        Augment both views; decided by the recipe if None (False by default).
+    full_batches : bool, optional
+        Count a short batch as a full one in the mean of ℓ. This and the next are decided by the
+        recipe if None: False by default, True in the released code ("authors").
+    update_statistics : bool, optional
+        Let the running averages of the batch norm follow the batches on which ℓ is measured.
     positive_in_denominator, symmetric, tau :
         See `info_nce`; as published, the positive is left out of the denominator.
     hardness, epochs, warmup, encoder, layers, width, pooling, batch_size, lr, random_state, … :
@@ -100,6 +104,8 @@ class JOAO(HardenedContrast):
         ratio: float = 0.2,
         growth: str | None = None,
         augment_anchor: bool | None = None,
+        full_batches: bool | None = None,
+        update_statistics: bool | None = None,
         positive_in_denominator: bool = False,
         symmetric: bool = False,
         tau: float = 0.2,
@@ -121,6 +127,8 @@ class JOAO(HardenedContrast):
         self.ratio = ratio
         self.growth = growth
         self.augment_anchor = augment_anchor
+        self.full_batches = full_batches
+        self.update_statistics = update_statistics
         self.positive_in_denominator = positive_in_denominator
         self.symmetric = symmetric
         self.tau = tau
@@ -136,21 +144,16 @@ class JOAO(HardenedContrast):
 
     def _start(self) -> None:
         super()._start()
-        recipe = get_recipe(self.recipe)
         number("gamma", self.gamma, least=0)
         number("ratio", self.ratio, least=0, below=1)
-        self._authors = self.recipe == "authors"
-        growth = self.growth or ("star" if self._authors else "walk")
         self._pool = OneOf(
             NodeDrop(self.ratio),
             EdgePerturb(self.ratio, add=False),
-            Subgraph(1 - self.ratio, growth=growth, self_loops=False),
+            Subgraph(1 - self.ratio, growth=by_recipe(self, "growth"), self_loops=False),
             AttributeMask(self.ratio, fill="noise"),
             Identity(),
         )
-        self._two_views = (
-            recipe.augment_anchor if self.augment_anchor is None else self.augment_anchor
-        )
+        self._two_views = by_recipe(self, "augment_anchor")
         count = len(AUGMENTATIONS)
         self.probabilities_ = torch.full((count,), 1 / count, dtype=torch.float64)
 
@@ -160,7 +163,7 @@ class JOAO(HardenedContrast):
     def _pair_under(
         self, probabilities: Tensor, batch: GraphSet, generator: torch.Generator
     ) -> tuple[Tensor, Tensor]:
-        """Projections of anchors and candidates, with augmentations drawn from these."""
+        """Return projections of anchors and candidates under augmentations drawn from P."""
         anchor, of_anchor = batch, torch.full((len(batch),), IDENTITY, device=batch.device)
         if self._two_views:
             anchor, of_anchor = self._draw_views(probabilities, batch, generator)
@@ -173,12 +176,12 @@ class JOAO(HardenedContrast):
     def _draw_views(
         self, probabilities: Tensor, batch: GraphSet, generator: torch.Generator
     ) -> tuple[GraphSet, Tensor]:
-        """A view of each graph, and the number of its augmentation."""
-        which = draw(probabilities, len(batch), generator).to(batch.device)
+        """Draw a view of each graph; return the views and the numbers of their augmentations."""
+        which = draw_augmentations(probabilities, len(batch), generator).to(batch.device)
         return self._pool.by(which, batch, generator), which
 
     def _heads(self, which: Tensor, *, anchor: bool) -> tuple[Tensor, ...]:
-        """What the projector is told about the augmentations: here nothing."""
+        """Return further arguments for the projector: none here."""
         return ()
 
     def _before_epoch(
@@ -193,22 +196,23 @@ class JOAO(HardenedContrast):
 
     @torch.no_grad()
     def _losses(self, batches: list[GraphSet], generator: torch.Generator) -> Tensor:
-        """(5,) the mean loss under each augmentation alone, on the first fifth of the batches."""
+        """Return (5,) the mean loss under each augmentation alone, on a fifth of the batches."""
         some = batches[: len(batches) // 5 + 1]
         losses = torch.zeros_like(self.probabilities_)
         with self._looking():
             for number, alone in enumerate(torch.eye(len(losses), dtype=losses.dtype)):
                 for batch in some:
                     pair = self._pair_under(alone, batch, generator)
-                    loss = self._contrast(*pair, batch.y, generator, watched=False)
+                    loss = self._contrast(*pair, batch.y, generator, observed=False)
                     losses[number] += float(loss) * len(batch)
-        graphs = len(some) * self.batch_size if self._authors else sum(map(len, some))
+        full = by_recipe(self, "full_batches")
+        graphs = len(some) * self.batch_size if full else sum(map(len, some))
         return losses / graphs
 
     def _looking(self) -> AbstractContextManager[None]:
-        if not self._authors:
+        if not by_recipe(self, "update_statistics"):
             return batch_statistics(self.network_)
-        self.network_.train()  # the running averages take part
+        self.network_.train()
         return nullcontext()
 
     def _learned(self) -> dict[str, Tensor]:
@@ -220,19 +224,22 @@ class JOAO(HardenedContrast):
         super()._load_learned(tensors)
 
 
-def draw(probabilities: Tensor, count: int, generator: torch.Generator) -> Tensor:
-    """(count,) numbers of augmentations."""
+def draw_augmentations(probabilities: Tensor, count: int, generator: torch.Generator) -> Tensor:
+    """Draw (count,) numbers of augmentations."""
     return torch.multinomial(probabilities, count, replacement=True, generator=generator)
 
 
 class JOAOv2(JOAO):
-    """JOAO whose views go through the projection head of their own augmentation.
+    """JOAO with one projection head per augmentation.
 
     Parameters
     ----------
     recipe : {"default", "authors", "paper"}
-        As for `JOAO`; "authors" besides takes head 0 for all anchors and for ℓ, and for all other
-        views one head an epoch, drawn from P whatever their augmentation is.
+        As for `JOAO`.
+    heads : {"own", "epoch"}, optional
+        "own": a view takes the head of its augmentation. "epoch": all anchors and ℓ take head 0,
+        and all other views take one head per epoch, drawn from P. Decided by the recipe if None:
+        "epoch" in the released code ("authors"), else "own".
     hardness, epochs, gamma, ratio, … :
         See `JOAO`.
 
@@ -257,6 +264,9 @@ class JOAOv2(JOAO):
         ratio: float = 0.2,
         growth: str | None = None,
         augment_anchor: bool | None = None,
+        full_batches: bool | None = None,
+        update_statistics: bool | None = None,
+        heads: str | None = None,
         positive_in_denominator: bool = False,
         symmetric: bool = False,
         tau: float = 0.2,
@@ -279,6 +289,8 @@ class JOAOv2(JOAO):
             ratio=ratio,
             growth=growth,
             augment_anchor=augment_anchor,
+            full_batches=full_batches,
+            update_statistics=update_statistics,
             positive_in_denominator=positive_in_denominator,
             symmetric=symmetric,
             tau=tau,
@@ -292,16 +304,18 @@ class JOAOv2(JOAO):
             device=device,
             progress=progress,
         )
+        self.heads = heads
 
     def _start(self) -> None:
         super()._start()
+        self._one_head = one_of(by_recipe(self, "heads"), ("own", "epoch"), "heads") == "epoch"
         self._head_of_the_epoch = 0  # until an epoch begins
 
     def _head(self, width: int, generator: torch.Generator) -> nn.Module:
         return ManyHeads(len(AUGMENTATIONS), width, generator)
 
     def _heads(self, which: Tensor, *, anchor: bool) -> tuple[Tensor, ...]:
-        if self._authors:
+        if self._one_head:
             which = torch.full_like(which, 0 if anchor else self._head_of_the_epoch)
         return (which,)
 
@@ -310,6 +324,6 @@ class JOAOv2(JOAO):
     ) -> Metrics:
         self._head_of_the_epoch = 0  # while ℓ is measured
         found = super()._before_epoch(epoch, batches, generator)
-        if self._authors:
-            self._head_of_the_epoch = int(draw(self.probabilities_, 1, generator))
+        if self._one_head:
+            self._head_of_the_epoch = int(draw_augmentations(self.probabilities_, 1, generator))
         return found

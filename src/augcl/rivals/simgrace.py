@@ -1,4 +1,4 @@
-"""SimGRACE: the second view is the same graph, seen by an encoder with perturbed weights."""
+"""SimGRACE: the second view is the same graph, encoded with perturbed weights."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from augcl.checks import number
 from augcl.data.graph import GraphSet
 from augcl.encoders import ContrastiveNetwork, inputs
 from augcl.hardness import Hardness
-from augcl.methods.contrast import HardenedContrast
+from augcl.methods.contrast import ContrastiveGraphMethod
 
 
 @torch.no_grad()
 def perturbed(network: nn.Module, eta: float, generator: torch.Generator) -> nn.Module:
-    """A copy with θ + η ε for every weight tensor θ, where ε ~ N(0, std(θ)²).
+    """Copy the network with θ + η ε for every weight tensor θ, where ε ~ N(0, std(θ)²).
 
-    A tensor whose entries are all alike, such as a bias at the start, stays as it is. The copy has
-    running averages of its own and takes no part in training.
+    A tensor whose entries are all equal, such as a bias at the start, does not change. The copy
+    has its own running averages and no gradients.
 
     >>> layer = nn.Linear(2, 2)
     >>> other = perturbed(layer, 0.1, torch.Generator().manual_seed(0))
@@ -40,11 +40,11 @@ def _normal(like: Tensor, generator: torch.Generator) -> Tensor:
     return torch.randn(like.shape, generator=generator, device=generator.device).to(like)
 
 
-class SimGRACE(HardenedContrast):
-    """Pull a graph and what a perturbed encoder makes of it together, push the others away.
+class SimGRACE(ContrastiveGraphMethod):
+    """Contrast graphs with their embeddings by an encoder with perturbed weights.
 
     The graphs themselves are not augmented. In every step all weights θ of a copy of the encoder
-    become θ + η ε, with ε ~ N(0, std(θ)²) for each tensor; the copy gives the anchors and takes no
+    become θ + η ε, with ε ~ N(0, std(θ)²) for each tensor. The copy embeds the anchors and gets no
     gradient.
 
     Parameters

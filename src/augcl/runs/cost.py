@@ -87,7 +87,7 @@ class Plan:
         """As the method itself decides."""
         model = spec.estimator(data, 0)
         model._start()
-        return cls(model._setting("epochs"), model._onset.epoch, model._setting("width"))
+        return cls(model._setting("epochs"), model._schedule.first_epoch, model._setting("width"))
 
 
 @dataclass(frozen=True)

@@ -5,14 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import torch
 from torch import nn
 
 from augcl import methods, rivals
 from augcl.attacks.classifier import Structure2VecClassifier
+from augcl.data import GraphSet
 from augcl.errors import InputError, one_of
 from augcl.hardness import CEILING, HARDNESS
 from augcl.training.checkpoint import Snapshot
 from augcl.training.method import MODEL_FILE, Method
+from augcl.views import Augmentation
 
 METHODS: dict[str, type[Method]] = {
     name: getattr(package, name) for package in (methods, rivals) for name in package.__all__
@@ -24,7 +27,11 @@ CLASSIFIERS: dict[str, type[Method]] = {"Structure2VecClassifier": Structure2Vec
 
 
 def load_model(
-    path: str | Path, *, device: str = "cpu", encoder: nn.Module | None = None
+    path: str | Path,
+    *,
+    device: str = "cpu",
+    encoder: nn.Module | None = None,
+    augmentation: Augmentation | None = None,
 ) -> Method:
     """Read what ``model.save(path)`` wrote.
 
@@ -36,6 +43,9 @@ def load_model(
         Where the model is put.
     encoder : Module, optional
         A network of the same shape, if the model was trained with an encoder of your own.
+    augmentation : callable, optional
+        The function, if the model was trained with an augmentation of your own and you want to
+        train it again; embeddings need none.
 
     Examples
     --------
@@ -66,11 +76,27 @@ def load_model(
                 "give load_model a network of the same shape as encoder="
             )
         settings["encoder"] = encoder
+    if isinstance(settings.get("augmentation"), dict):
+        missing = MissingAugmentation(settings["augmentation"]["callable"])
+        settings["augmentation"] = augmentation or missing
     if "device" in method().get_params(deep=False):  # what is no network has none
         settings["device"] = device
     model = method(**settings)
     model.restore(snapshot)
     return model
+
+
+class MissingAugmentation:
+    """Stands for an augmentation of the user in a loaded model; raises `InputError` when called."""
+
+    def __init__(self, name: str) -> None:
+        self.__qualname__ = name
+
+    def __call__(self, graphs: GraphSet, generator: torch.Generator) -> GraphSet:
+        raise InputError(
+            f"the model was trained with an augmentation of your own ({self.__qualname__}), which "
+            "no file can hold: give it as load_model(…, augmentation=) to train again"
+        )
 
 
 def _hardness(saved: dict[str, Any]) -> Any:

@@ -24,7 +24,7 @@ from augcl.evaluation.svm import check_classes
 from augcl.files import packaged_toml
 from augcl.hardness import Hardness, named_hardness
 from augcl.methods.presets import preset_for
-from augcl.methods.recipes import get_recipe
+from augcl.methods.recipes import get_recipe, left_to_recipe
 from augcl.runs.models import METHODS
 from augcl.training.loop import make_fabric
 from augcl.training.method import Method, fingerprint, plain_settings
@@ -111,18 +111,19 @@ class Spec:
         The augmentation of graphs without a published one depends on the data, see `estimator`.
         """
         name = known_name(self.dataset) or Path(self.dataset).name
-        settings = self._method(self._published(name)).settings()
-        recipe = asdict(get_recipe(self.recipe)) if "recipe" in settings else {}
+        method = self._method(self._published(name))
+        settings = method.settings()
+        recipe, left = {}, {"random_state", "hardness"}
+        if "recipe" in settings:
+            recipe, left = get_recipe(self.recipe).shared(), left | left_to_recipe(method)
         revision = METHODS[self.method].revision
         return {
             **({"revision": revision} if revision > 1 else {}),
             "dataset": name,
             "method": self.method,
-            "settings": {
-                k: v for k, v in settings.items() if k not in ("random_state", "hardness")
-            },
-            "recipe": {k: v for k, v in recipe.items() if k != "name" and v is not None},
-            "hardness": decisive_settings(self.hardness_object()),
+            "settings": {k: v for k, v in settings.items() if k not in left},
+            "recipe": recipe,
+            "hardness": hardness_settings(self.hardness_object()),
             "features": self.features,
             "protocol": self.protocol,
         }
@@ -132,7 +133,7 @@ class Spec:
         return named_hardness(self.hardness, self.recipe, self.hardness_options)
 
 
-def decisive_settings(hardness: Hardness) -> dict[str, Any]:
+def hardness_settings(hardness: Hardness) -> dict[str, Any]:
     """The settings of a hardness, without the label that says where they come from."""
     settings: dict[str, Any] = plain_settings(hardness)
     settings["params"].pop("recipe", None)

@@ -254,4 +254,6 @@ def plain_settings(value: Any) -> Any:
         return {"class": type(value).__name__, "params": params}
     if isinstance(value, tuple | list):  # JSON knows lists only
         return [plain_settings(entry) for entry in value]
+    if callable(value):  # an augmentation of the user: no file can hold it
+        return {"callable": getattr(value, "__qualname__", type(value).__qualname__)}
     return value.item() if isinstance(value, np.generic) else value

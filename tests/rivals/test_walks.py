@@ -6,9 +6,9 @@ from hypothesis import strategies as st
 from scipy.stats import chisquare
 
 import references
-from augcl.ops import walks
 from augcl.ops.csr import Rows
-from augcl.ops.walks import random_walks
+from augcl.rivals import walks
+from augcl.rivals.walks import random_walks
 
 # a square with one diagonal, a tail, and a node for itself
 EDGES = [(0, 1), (1, 2), (2, 3), (3, 0), (0, 2), (3, 4)]

@@ -86,7 +86,7 @@ def test_with_a_column_graph_it_is_a_set(write, edges, nodes):
     assert len(graphs) == 2
     if nodes is not None:
         assert graphs.x.tolist() == [[5], [5], [6], [6]]  # there a label of nodes is a feature
-    with pytest.raises(InputError, match=r"friends: that is a set of graphs \(2 of them\)"):
+    with pytest.raises(InputError, match=r"friends: expected one graph, got a set of 2"):
         load_graph(folder)
 
 

@@ -99,13 +99,13 @@ def test_a_file_that_would_run_something_is_refused(tmp_path, function, named, p
         (b"\x80\x02U\x01aQ.", "holds the pickle instruction BINPERSID"),
         (pickle.dumps(np.array([{}], object), protocol=2), "file holds an array of object"),
         (pickle.dumps(np.array(["a"]), protocol=2), "file holds an array of <U1"),
-        (b"", "damaged or no file of arrays"),
-        (b"<html>sorry</html>", "damaged or no file of arrays"),
-        (b"\x80\x02.", "damaged or no file of arrays"),
-        (b"\x80\x02tb.", "damaged or no file of arrays"),
-        (b"\x80\x02h\x07.", "damaged or no file of arrays"),
-        (b"\x80\x02}K\x01b.", "damaged or no file of arrays"),
-        (b"\x80\x02cnumpy\ndtype\n(U\x02f4tR.", "damaged or no file of arrays"),
+        (b"", "damaged or not a file of arrays"),
+        (b"<html>sorry</html>", "damaged or not a file of arrays"),
+        (b"\x80\x02.", "damaged or not a file of arrays"),
+        (b"\x80\x02tb.", "damaged or not a file of arrays"),
+        (b"\x80\x02h\x07.", "damaged or not a file of arrays"),
+        (b"\x80\x02}K\x01b.", "damaged or not a file of arrays"),
+        (b"\x80\x02cnumpy\ndtype\n(U\x02f4tR.", "damaged or not a file of arrays"),
     ],
 )  # fmt: skip
 def test_what_is_no_data_is_told(tmp_path, content, message):
@@ -118,7 +118,7 @@ def test_what_is_no_data_is_told(tmp_path, content, message):
 @pytest.mark.parametrize("content", [py2(ARRAYS[0]), py2({0: [1, 2]})])
 def test_a_file_cut_anywhere_is_told(tmp_path, content):
     for length in range(len(content)):
-        with pytest.raises(InputError, match="damaged or no file of arrays"):
+        with pytest.raises(InputError, match="damaged or not a file of arrays"):
             read(tmp_path, content[:length])
 
 

@@ -4,7 +4,7 @@ import itertools
 
 import torch
 
-from augcl.attacks.rules import Blocks, least_of_each
+from augcl.attacks.rules import GroupPairs, least_of_each
 
 
 def some_groups(seed=0):
@@ -16,23 +16,23 @@ def test_pairs_are_all_pairs_of_one_group_once():
     expected = {
         (i, j) for i, j in itertools.combinations(range(len(group)), 2) if group[i] == group[j]
     }
-    pairs = [tuple(p) for p in Blocks(group).pairs.t().tolist()]
+    pairs = [tuple(p) for p in GroupPairs(group).pairs.t().tolist()]
     assert len(pairs) == len(set(pairs))
     assert set(pairs) == expected
 
 
 def test_groups_of_one_have_no_pairs():
-    blocks = Blocks(torch.arange(4))
+    blocks = GroupPairs(torch.arange(4))
     assert blocks.pairs.shape == (2, 0)
     assert blocks.products([torch.ones(4, 2)], [torch.ones(4, 2)]).shape == (2, 0)
-    assert blocks.places(blocks.pairs).shape == (0,)
+    assert blocks.index_of(blocks.pairs).shape == (0,)
 
 
 def test_products_are_the_inner_products_of_both_ends():
     generator = torch.Generator().manual_seed(1)
     left = [torch.randn(40, 3, generator=generator) for _ in range(2)]
     right = [torch.randn(40, 3, generator=generator) for _ in range(2)]
-    blocks = Blocks(some_groups())
+    blocks = GroupPairs(some_groups())
     i, j = blocks.pairs
     for way, (a, b) in zip(blocks.products(left, right), ((i, j), (j, i)), strict=True):
         expected = sum((x[a] * y[b]).sum(1) for x, y in zip(left, right, strict=True))
@@ -42,11 +42,11 @@ def test_products_are_the_inner_products_of_both_ends():
 
 
 def test_a_pair_stands_where_places_says():
-    blocks = Blocks(some_groups(2))
+    blocks = GroupPairs(some_groups(2))
     everywhere = torch.arange(blocks.pairs.shape[1])
-    assert torch.equal(blocks.places(blocks.pairs), everywhere)
+    assert torch.equal(blocks.index_of(blocks.pairs), everywhere)
     back = everywhere.flip(0)
-    assert torch.equal(blocks.places(blocks.pairs[:, back]), back)
+    assert torch.equal(blocks.index_of(blocks.pairs[:, back]), back)
 
 
 def test_the_least_of_each_segment_is_the_first_of_equals_and_never_infinite():

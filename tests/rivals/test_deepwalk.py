@@ -69,7 +69,7 @@ def test_every_pass_goes_through_the_same_walks_in_another_order(graph, kind, mo
     """Blocks bound the memory."""
     seen = []
     monkeypatch.setattr(skip_gram, "BLOCK", 20 * 32)
-    kept = skip_gram._Sentences.blocks
+    kept = skip_gram._WalkSentences.batches
 
     def watched(self):
         blocks = list(kept(self))
@@ -77,7 +77,7 @@ def test_every_pass_goes_through_the_same_walks_in_another_order(graph, kind, mo
         assert max(map(len, blocks)) <= 32
         return iter(blocks)
 
-    monkeypatch.setattr(skip_gram._Sentences, "blocks", watched)
+    monkeypatch.setattr(skip_gram._WalkSentences, "batches", watched)
     quick(kind, passes=2).fit(graph)
     counted, first, second = seen
     assert counted.shape == (4 * 90, 20)

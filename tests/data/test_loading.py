@@ -113,7 +113,7 @@ def test_no_server_at_all_is_told(tmp_path, monkeypatch):
 @pytest.mark.parametrize("content", [b"<html>sorry</html>", b"PK\x03\x04 cut short"])
 def test_a_download_that_is_no_zip_is_thrown_away(server, content):
     (server / "DD.zip").write_bytes(content)
-    with pytest.raises(InputError, match=r"DD.zip did not send a whole zip file"):
+    with pytest.raises(InputError, match=r"DD.zip did not send a complete zip file"):
         load("DD")
     assert not list((cache_dir() / "TU").iterdir())
 
@@ -132,9 +132,9 @@ def test_a_path_that_is_not_there_is_told(path):
 
 def test_a_file_or_folder_of_no_known_format_is_told(tmp_path):
     (tmp_path / "graphs.pkl").write_bytes(b"")
-    with pytest.raises(InputError, match=r"graphs.pkl has a format that is not known"):
+    with pytest.raises(InputError, match=r"graphs.pkl has an unknown format"):
         load(tmp_path / "graphs.pkl")
-    with pytest.raises(InputError, match="holds no graphs that can be read"):
+    with pytest.raises(InputError, match="contains no graphs that can be read"):
         load(tmp_path)
 
 

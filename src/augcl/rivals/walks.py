@@ -9,10 +9,10 @@ from augcl.ops.csr import Rows
 from augcl.ops.segments import pointer, ranges, segment_sum, uniform
 
 ROUNDS = 16
-"""Proposals before the rest, held up by an extreme p or q, draws from all its neighbours."""
+"""Proposals per step; a walker that an extreme p or q still rejects then draws exactly."""
 
 LISTED = 1 << 20
-"""Neighbours that are listed at once for that, at most (or one walker's)."""
+"""Most neighbours in memory at once for exact draws (at least those of one walker)."""
 
 
 def random_walks(
@@ -24,24 +24,24 @@ def random_walks(
     p: float = 1.0,
     q: float = 1.0,
 ) -> Tensor:
-    """Walk `length` − 1 steps from every start; a node without neighbours is never left.
+    """Walk `length` − 1 steps from every start; a walker at a node without neighbours stays.
 
-    A walker that came from t to v goes on to the neighbour x of v with a probability that is
-    proportional to 1/p for x = t, to 1 where x is a neighbour of t, and to 1/q elsewhere; the
-    first step is uniform, and so are all for p = q = 1.
+    A walker that came from t to v goes on to the neighbour x of v with a probability proportional
+    to 1/p if x = t, to 1 if x is a neighbour of t, and to 1/q otherwise. The first step is
+    uniform; with p = q = 1 every step is.
 
     Parameters
     ----------
     neighbours : Rows
-        Those of each node of an undirected graph, increasing within a row; values are not looked
-        at.
+        Neighbours of each node of an undirected graph, increasing within a row; values are
+        ignored.
     starts : (W,) int64
-        Where each walker begins; a node may stand there often.
+        First node of each walker; a node may occur several times.
     length : int
-        Nodes per walk, the start among them.
+        Nodes per walk, including the start.
     generator : torch.Generator
     p, q : float
-        Return and in-out parameter of node2vec, above 0.
+        Return parameter and in-out parameter of node2vec, above 0.
 
     Returns
     -------
@@ -52,7 +52,7 @@ def random_walks(
     [[0, 1], [2, 1], [3, 3]]
     """
     walker = _Walker(neighbours, p, q)
-    walks = starts.new_empty(length, len(starts))  # a step is a row, so that it is written in order
+    walks = starts.new_empty(length, len(starts))  # one row per step: writes are contiguous
     walks[0] = starts
     for step in range(1, length):
         if step == 1 or p == q == 1:
@@ -63,19 +63,19 @@ def random_walks(
 
 
 class _Walker:
-    """The steps of all walkers at once.
+    """Take one step with all walkers at once.
 
-    node2vec by rejection: the weights are covered by a constant for every neighbour and, where
-    1/p is above that, by what it lacks at the node before; a walker takes a point under that cover
-    and keeps it if it lies under the weights.
+    Steps of node2vec are drawn by rejection: a constant covers the weight of every neighbour, and
+    an extra piece covers the rest of 1/p at the previous node. A walker draws a point under this
+    cover and keeps it if the point lies under the weights.
     """
 
     def __init__(self, neighbours: Rows, p: float, q: float) -> None:
         degree = neighbours.ptr.diff()
         source = torch.repeat_interleave(degree)
-        alone = (degree == 0).nonzero().squeeze(1)  # has itself for a neighbour from here on
+        alone = (degree == 0).nonzero().squeeze(1)  # from here on its own neighbour
         ends = torch.cat([source * len(degree) + neighbours.indices, alone * len(degree) + alone])
-        self.edges = ends.sort().values if len(alone) else ends  # to be found by bisection
+        self.edges = ends.sort().values if len(alone) else ends  # sorted, for bisection
         self.targets = self.edges % len(degree)
         self.degree = degree.clamp(min=1)
         self.first = pointer(self.degree)[:-1]
@@ -87,7 +87,7 @@ class _Walker:
         self, here: Tensor, generator: torch.Generator, out: Tensor | None = None
     ) -> Tensor:
         draw = uniform(len(here), generator, here.device, torch.float64)
-        # a double below 1 times a degree is rounded up to it only from 2^52 neighbours on
+        # a double below 1 times a degree rounds up to the degree only above 2^52 neighbours
         place = draw.mul_(self.degree.index_select(0, here)).long()
         place += self.first.index_select(0, here)
         return torch.index_select(self.targets, 0, place, out=out)
@@ -108,7 +108,7 @@ class _Walker:
             out[some] = self._exact_step(before[some], here[some], generator)
 
     def _taken(self, height: Tensor, before: Tensor, proposed: Tensor) -> Tensor:
-        """Whether the height is below the weight; looks for an edge only where that decides."""
+        """Return whether each height is below its weight; look up edges only where they decide."""
         taken = height < min(1.0, self.away)
         back = proposed == before
         taken[back] = height[back] < self.back
@@ -117,7 +117,7 @@ class _Walker:
         return taken
 
     def _weights(self, before: Tensor, proposed: Tensor) -> Tensor:
-        """1/p, 1 or 1/q of going to `proposed` after `before`."""
+        """Return the weight 1/p, 1 or 1/q of a step to `proposed` after `before`."""
         edge = before * len(self.degree) + proposed
         place = torch.searchsorted(self.edges, edge).clamp_(max=len(self.edges) - 1)
         weight = torch.full_like(edge, self.away, dtype=torch.float64)
@@ -128,12 +128,12 @@ class _Walker:
         return max(1, LISTED // int(self.degree[here].max())) if len(here) else 1
 
     def _exact_step(self, before: Tensor, here: Tensor, generator: torch.Generator) -> Tensor:
-        """Draw from the weights of all neighbours, listed one walker after the other."""
+        """Draw from the weights of all neighbours, listed walker by walker."""
         degree = self.degree[here]
         listed = self.targets[ranges(self.first[here], degree)]
         weight = self._weights(torch.repeat_interleave(before, degree), listed)
         ptr = pointer(degree)
-        # each walker's sum to 1, so that no small ones drown in the running total of the others
+        # weights of one walker sum to 1, so that rounding in the running total loses none of them
         total = (weight / torch.repeat_interleave(segment_sum(weight, ptr), degree)).cumsum(0)
         last = ptr[1:] - 1
         below = torch.cat([total.new_zeros(1), total[last[:-1]]])

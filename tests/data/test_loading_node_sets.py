@@ -93,18 +93,18 @@ def test_every_graph_has_a_name_that_is_listed():
 
 
 def test_sets_and_graphs_are_not_mixed_up(tmp_path):
-    with pytest.raises(InputError, match="Cora is one graph with classes of nodes, a set"):
+    with pytest.raises(InputError, match="Cora is one graph whose nodes have classes, a set"):
         load_graphs("Cora")
-    with pytest.raises(InputError, match="MUTAG is a set of graphs, one graph is needed"):
+    with pytest.raises(InputError, match="MUTAG is a set of graphs, but one graph is needed"):
         load_graph("mutag")
     path = write_npz(tmp_path / "mine.npz")
-    with pytest.raises(InputError, match=r"mine.npz is one graph with classes of nodes"):
+    with pytest.raises(InputError, match=r"mine.npz is one graph whose nodes have classes"):
         load_graphs(path)
     (tmp_path / "gml").mkdir()
     for name in "ab":
         nx.write_gml(nx.path_graph(3), tmp_path / "gml" / f"{name}.gml")
     assert isinstance(load(tmp_path / "gml"), GraphSet)
-    with pytest.raises(InputError, match=r"gml: that is a set of graphs \(2 of them\)"):
+    with pytest.raises(InputError, match=r"gml: expected one graph, got a set of 2"):
         load_graph(tmp_path / "gml")
     with pytest.raises(InputError, match="unknown features of one graph's nodes 'attributes'"):
         load_graph("digits-knn", features="attributes")
@@ -159,7 +159,9 @@ def test_planetoid_files_are_downloaded_once_and_only_those_missing(server, aske
 def test_an_excuse_in_place_of_the_file_is_thrown_away(server, name, file, content):
     write_planetoid(server)
     (server / file).write_bytes(content)
-    with pytest.raises(InputError, match=f"{file} did not send a whole {file}: try again, or put"):
+    with pytest.raises(
+        InputError, match=f"{file} did not send a complete {file}: try again, or put"
+    ):
         load(name)
     assert not (cache_dir() / name / file).exists()
 

@@ -1,4 +1,4 @@
-"""Personalised PageRank S = α (I − (1 − α) Â)^{-1} with Â = D̂^{-1/2} (A + I) D̂^{-1/2}."""
+"""Personalised PageRank of MVGRL: S = α (I − (1 − α) Â)^{-1}, Â = D̂^{-1/2} (A + I) D̂^{-1/2}."""
 
 from __future__ import annotations
 
@@ -7,19 +7,18 @@ import math
 import torch
 from torch import Tensor
 
-from augcl.ops.csr import Adjacency, Rows
-from augcl.ops.gcn import propagate
+from augcl.ops.csr import Adjacency, Rows, propagate
 from augcl.ops.segments import pointer, segment_ids
 
 BLOCK = 512
-"""Columns of S at a time."""
+"""Columns of S computed at a time."""
 
 
 def diffuse(h: Tensor, edges: Adjacency, alpha: float, *, error: float = 1e-6) -> Tensor:
-    """S h for node values h (N, D), by as many sparse products as the `error` asks for.
+    """Return S h for node values h (N, D), with as many sparse products as `error` needs.
 
-    Chebyshev's semi-iteration: for α = 0.2 it halves the error at every step, where the plain power
-    iteration takes a fifth off.
+    Uses Chebyshev's semi-iteration: for α = 0.2 every step halves the error, whereas a step of the
+    plain power iteration reduces it by a fifth.
 
     >>> edge = Adjacency.from_edges(torch.tensor([[0, 1], [1, 0]]), 2)
     >>> diffuse(torch.eye(2), edge, 0.5).round(decimals=4).tolist()
@@ -40,9 +39,9 @@ def diffuse(h: Tensor, edges: Adjacency, alpha: float, *, error: float = 1e-6) -
 
 
 def diffuse_in_steps(h: Tensor, edges: Adjacency, *, alpha: float, steps: int) -> Tensor:
-    """About S h for node values h (V, D) of all graphs of a batch, by that many sparse products.
+    """Approximate S h for node values h (V, D) of a batch of graphs by `steps` sparse products.
 
-    The power iteration y ← α h + (1 − α) Â y, from y = h, leaves out less than (1 − α)^steps.
+    The power iteration y ← α h + (1 − α) Â y starts at y = h; its error is below (1 − α)^steps.
 
     >>> edge = Adjacency.from_edges(torch.tensor([[0, 1], [1, 0]]), 2)
     >>> h = torch.tensor([[1.0], [0.0]])
@@ -57,9 +56,9 @@ def diffuse_in_steps(h: Tensor, edges: Adjacency, *, alpha: float, steps: int) -
 
 @torch.no_grad()
 def strongest_diffusion(edges: Adjacency, alpha: float, keep: int, *, block: int = BLOCK) -> Rows:
-    """S with those entries that are among the `keep` largest of their row or of their column.
+    """Return the entries of S that are among the `keep` largest of their row or their column.
 
-    Columns are computed a block at a time. S is symmetric, and so is what is kept of it.
+    Columns are computed a block at a time. S is symmetric, and so is the result.
 
     >>> path = Adjacency.from_edges(torch.tensor([[0, 1, 1, 2], [1, 0, 2, 1]]), 3)
     >>> strongest_diffusion(path, 0.2, keep=1).indices.tolist()  # each node's own entry is largest
@@ -85,7 +84,7 @@ def strongest_diffusion(edges: Adjacency, alpha: float, keep: int, *, block: int
 
 
 def normalised_adjacency(edges: Adjacency, *, loops: int = 1) -> Rows:
-    """D̂^{-1/2} (A + loops · I) D̂^{-1/2} of a symmetric A, entry by entry.
+    """Return D̂^{-1/2} (A + loops · I) D̂^{-1/2} of a symmetric A as a sparse matrix.
 
     >>> edge = Adjacency.from_edges(torch.tensor([[0, 1], [1, 0]]), 2)
     >>> normalised_adjacency(edge, loops=3).values.tolist()
@@ -102,7 +101,7 @@ def normalised_adjacency(edges: Adjacency, *, loops: int = 1) -> Rows:
 
 
 def window(matrix: Rows, first: int, size: int) -> Rows:
-    """Rows and columns first … first + size − 1 of a square matrix.
+    """Cut rows and columns first … first + size − 1 out of a square matrix.
 
     >>> whole = Rows(torch.tensor([0, 1, 0, 2]), torch.tensor([0, 1, 2, 4]))  # columns by row
     >>> window(whole, 1, 2)

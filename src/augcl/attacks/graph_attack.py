@@ -1,4 +1,4 @@
-"""What all attacks on classifiers of graphs share."""
+"""Base of the attacks on graph classifiers, and the interface of the attacked model."""
 
 from __future__ import annotations
 
@@ -14,12 +14,13 @@ from torch import Tensor, nn
 from torch.nn.functional import nll_loss
 
 from augcl.attacks.rules import CHANGES, Rules, SameComponents, Semantics, flip_edges
-from augcl.attacks.structure2vec import EdgeFactors
+from augcl.attacks.victim_network import EdgeFactors
 from augcl.checks import whole_number
 from augcl.data import GraphSet, as_graphset
 from augcl.data.labels import class_labels
 from augcl.errors import InputError, one_of
-from augcl.training.method import seeded_generator
+from augcl.methods.recipes import by_recipe
+from augcl.training.method import plain_settings, seeded_generator
 
 
 @runtime_checkable
@@ -31,28 +32,31 @@ class HasEdgeFactors(Protocol):
     def predict(self, graphs: Any) -> Any: ...
 
     def edge_factors(self, graphs: GraphSet, targets: Tensor) -> list[EdgeFactors]:
-        """For each row r of targets (R, G), of Σ_g −log P(class number targets[r, g]); −1: none."""
+        """Return the factors of the gradient of Σ_g −log P(class targets[r, g]) for each row r.
+
+        `targets` is (R, G); graphs with target −1 are left out.
+        """
         ...
 
 
 @runtime_checkable
 class HasEdgeGradients(Protocol):
-    """Any other classifier that can tell the gradient by the weights of given pairs."""
+    """Any other classifier that returns gradients by the edge weights of given pairs."""
 
     classes_: Any
 
     def predict(self, graphs: Any) -> Any: ...
 
     def edge_gradients(self, graphs: GraphSet, pairs: Tensor, targets: Tensor) -> Tensor:
-        """(2, P) for (2, P) pairs (i, j): by the weight of j → i and of i → j.
+        """Return the gradient (2, P) by the weights of j → i and of i → j for pairs (i, j) (2, P).
 
-        Of Σ_g −log P(class number targets[g]), where that is not −1.
+        The loss is Σ_g −log P(class targets[g]); graphs with target −1 are left out.
         """
         ...
 
 
 def predicted(model: Any, graphs: GraphSet) -> NDArray[Any]:
-    """(G,) classes, by ``model.predict``, or by ``model(graphs)``: classes or (G, C) scores."""
+    """Return (G,) classes by ``model.predict`` or ``model(graphs)`` (classes or scores (G, C))."""
     if hasattr(model, "predict"):
         answer = model.predict(graphs)
     elif callable(model):
@@ -61,42 +65,43 @@ def predicted(model: Any, graphs: GraphSet) -> NDArray[Any]:
             answer = model(graphs)
     else:
         raise InputError(
-            f"{type(model).__name__} cannot be attacked: give something with predict(graphs), or "
-            "a function of graphs"
+            f"{type(model).__name__} cannot be attacked: give a model with predict(graphs), or a "
+            "function of graphs"
         )
     found = answer.cpu().numpy() if isinstance(answer, Tensor) else np.asarray(answer)
     if found.ndim == 2:
         found = found.argmax(1)
     if found.shape != (len(graphs),):
         raise InputError(
-            f"the model gave shape {found.shape} for {len(graphs)} graphs: one class a graph"
+            f"the model returned shape {found.shape} for {len(graphs)} graphs: expected one class "
+            "per graph"
         )
     return found
 
 
 def _takes_graphs_alone(model: Any, graphs: GraphSet) -> None:
-    """Raise `InputError` if the call would fail, as that of a PyG module does."""
+    """Raise `InputError` if ``model(graphs)`` would fail, as it does for a PyG module."""
     try:
         inspect.signature(getattr(model, "forward", model)).bind(graphs)
     except TypeError as error:
         raise InputError(
-            f"{type(model).__name__} is called with the graphs alone ({error}): give a function "
-            "of them, such as lambda g: model(g.x, g.edge_index, g.graph_of_node)"
+            f"{type(model).__name__} cannot be called with the graphs alone ({error}): give a "
+            "function of them, such as lambda g: model(g.x, g.edge_index, g.graph_of_node)"
         ) from None
-    except ValueError:  # written in C: it does not tell
+    except ValueError:  # written in C: no signature
         return
 
 
 class WeightedEdges:
-    """A classifier whose message passing knows edge weights, made ready for `GradArgmax`.
+    """Wrap a classifier that uses edge weights, so that `GradArgmax` can attack it.
 
     Parameters
     ----------
     module : callable
-        ``module(x, edge_index, edge_weight, batch)`` gives (G, C) logits, as PyG's layers do; sums
-        over edges must be linear in the weights.
+        ``module(x, edge_index, edge_weight, batch)`` returns (G, C) logits, like a network of PyG
+        layers; sums over edges must be linear in the weights.
     classes : int
-        C.
+        Number of classes C.
 
     Examples
     --------
@@ -116,14 +121,14 @@ class WeightedEdges:
 
     @torch.no_grad()
     def predict(self, graphs: GraphSet) -> NDArray[Any]:
-        """(G,) the most probable class."""
+        """Return (G,) the most probable classes."""
         weight = torch.ones(graphs.num_edges, device=graphs.device)
         logits: Tensor = self.module(graphs.x, graphs.edge_index, weight, graphs.graph_of_node)
         found: NDArray[Any] = logits.argmax(1).cpu().numpy()
         return found
 
     def edge_gradients(self, graphs: GraphSet, pairs: Tensor, targets: Tensor) -> Tensor:
-        """By autograd: every pair becomes one more edge of weight 0, in each direction."""
+        """Return gradients by autograd: every pair is added as two edges of weight 0."""
         more = torch.zeros(2 * pairs.shape[1], device=graphs.device, requires_grad=True)
         there = torch.ones(graphs.num_edges, device=graphs.device)
         edges = torch.cat([graphs.edge_index, pairs.flip(0), pairs], 1)  # j → i, then i → j
@@ -136,24 +141,28 @@ class WeightedEdges:
 
 
 class Attack(BaseEstimator, ABC):  # type: ignore[misc]
-    """Changes few edges of each graph so that a classifier errs, and the meaning stays.
+    """Change few edges of each graph so that a classifier errs, while the true class stays.
 
     A subclass finds the changes in `_flips`; many graphs are attacked at once.
 
     Parameters
     ----------
     budget : int
-        Edges changed in each graph, at most.
+        Largest number of edges changed in each graph.
     changes : {"add", "delete", "both"}
-        Published is "add".
+        Allowed kinds of changes; published: "add".
     semantics : Semantics, optional
         What must not change; the number of components if None.
     recipe : {"default", "authors"}
+        Decides what is said to be decided by it.
+    idle : bool, optional
+        Pairs that are joined already may be chosen, which changes nothing. Decided by the recipe
+        if None: True in the released code ("authors"), else False.
     random_state : int or None
     """
 
     pairs_at_once = 1 << 17
-    """Ordered pairs of nodes of the graphs that are attacked together: what a cache can hold."""
+    """Ordered pairs of nodes of the graphs that are attacked together: they fit in the cache."""
 
     def __init__(
         self,
@@ -162,33 +171,35 @@ class Attack(BaseEstimator, ABC):  # type: ignore[misc]
         changes: str = "add",
         semantics: Semantics | None = None,
         recipe: str = "default",
+        idle: bool | None = None,
         random_state: int | None = 0,
     ) -> None:
         self.budget = budget
         self.changes = changes
         self.semantics = semantics
         self.recipe = recipe
+        self.idle = idle
         self.random_state = random_state
 
     @abstractmethod
     def _flips(
         self, model: Any, graphs: GraphSet, labels: NDArray[Any], generator: torch.Generator
     ) -> Tensor:
-        """(2, P) different pairs to join or to part, at most `budget` of each graph."""
+        """Return (2, P) different pairs to connect or disconnect, at most `budget` per graph."""
 
     def perturb(self, model: Any, graphs: Any, y: Any = None) -> GraphSet:
-        """The graphs with at most `budget` edges changed in each.
+        """Return the graphs with at most `budget` edges changed in each.
 
         Parameters
         ----------
         model :
-            The victim: ``predict(graphs)`` gives classes, or ``model(graphs)`` gives classes or
-            (G, C) scores. Either gets a GraphSet. A PyG module goes in as
+            The victim: ``predict(graphs)`` returns classes, or ``model(graphs)`` returns classes or
+            (G, C) scores. Both get a GraphSet. Wrap a PyG module as
             ``lambda g: module(g.x, g.edge_index, g.graph_of_node)``.
         graphs : GraphSet, list of PyG Data or networkx graphs, PyG dataset
         y : (G,) array, optional
-            True classes; those of the graphs if None, and if they have none what the model says
-            of them.
+            True classes; if None, the labels of the graphs, or the model's predictions if they
+            have none.
         """
         self._check()
         data = as_graphset(graphs)
@@ -203,29 +214,33 @@ class Attack(BaseEstimator, ABC):  # type: ignore[misc]
             found.append(flips + data.node_ptr[ids[0]])
         return flip_edges(data, torch.cat(found, 1))
 
+    def settings(self) -> dict[str, Any]:
+        """Return the hyper-parameters as plain JSON values."""
+        return {
+            name: type(value).__name__ if name == "semantics" and value else plain_settings(value)
+            for name, value in self.get_params(deep=False).items()
+            if name != "progress"
+        }
+
     def _check(self) -> None:
         whole_number("budget", self.budget, least=1)
         one_of(self.changes, CHANGES, "kind of changes")
         one_of(self.recipe, ("default", "authors"), "recipe")
-        if self._authors and self.changes != "add":
-            raise InputError('recipe="authors" only adds edges: leave changes at "add"')
+        if by_recipe(self, "idle") and self.changes != "add":
+            raise InputError('idle=True (recipe "authors") only adds edges: leave changes at "add"')
         given, asked = self.semantics, ("groups", "may_add", "may_delete")
         if isinstance(given, type) or not (
             given is None or all(hasattr(given, name) for name in asked)
         ):
             raise InputError(
                 f"semantics is {given!r}: give an object with groups, may_add and may_delete, such "
-                "as one of a subclass of augcl.attacks.Semantics"
+                "as an instance of a subclass of augcl.attacks.Semantics"
             )
-
-    @property
-    def _authors(self) -> bool:
-        return self.recipe == "authors"
 
     @property
     def _rules(self) -> Rules:
         semantics = SameComponents() if self.semantics is None else self.semantics
-        return Rules(semantics, self.changes, idle=self._authors)
+        return Rules(semantics, self.changes, idle=by_recipe(self, "idle"))
 
     def _labels(self, model: Any, graphs: GraphSet, y: Any) -> NDArray[Any]:
         if y is None and graphs.y is None:
@@ -234,7 +249,7 @@ class Attack(BaseEstimator, ABC):  # type: ignore[misc]
 
 
 def _batches(graphs: GraphSet, limit: int) -> list[Tensor]:
-    """Neighbouring graphs with about so many ordered pairs of nodes, numbers of them."""
+    """Group consecutive graphs into batches with about `limit` ordered pairs of nodes."""
     pairs = graphs.node_ptr.diff().cpu().square().cumsum(0)
     batch = pairs.div(limit, rounding_mode="floor")
     sizes = batch.unique_consecutive(return_counts=True)[1]
@@ -242,6 +257,6 @@ def _batches(graphs: GraphSet, limit: int) -> list[Tensor]:
 
 
 def accuracy_under(attack: Attack, model: Any, graphs: GraphSet, y: Any = None) -> float:
-    """Share of the graphs whose class the model still tells right after the attack."""
+    """Return the share of graphs that the model still classifies correctly after the attack."""
     after = predicted(model, attack.perturb(model, graphs, y))
     return float(np.mean(after == class_labels(as_graphset(graphs), y)))

@@ -132,7 +132,7 @@ def test_one_node_and_a_set_of_graphs_are_refused(molecules, kind):
     [
         (DGI, {"width": 0}, "width is 0"),
         (DGI, {"lr": 0.0}, "lr is 0.0"),
-        (GMI, {"layers": 3}, "layers is 3: GMI has 1 or 2"),
+        (GMI, {"layers": 3}, "layers is 3: GMI takes 1 or 2"),
         (GMI, {"negatives": 0}, "negatives is 0"),
         (GMI, {"edges": -1.0}, "edges is -1.0"),
         (MVGRL, {"alpha": 0.0}, "alpha is 0.0: give a finite number, at least 0.01 and at most 1"),

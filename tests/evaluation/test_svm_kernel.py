@@ -56,7 +56,7 @@ def changed(row, column, value):
     [
         (np.ones((120, 100)), r"shape \(120, 100\).*fit_transform"),
         (changed(3, 8, 7.5), "not symmetric: row 3, column 8 has 7.5, row 8, column 3"),
-        (changed(3, 8, np.nan), "NaN or infinity, first at row 3"),
+        (changed(3, 8, np.nan), "NaN or infinity, the first is row 3"),
     ],
 )
 def test_a_kernel_that_is_none_is_refused(K, message):
@@ -67,5 +67,5 @@ def test_a_kernel_that_is_none_is_refused(K, message):
 
 def test_protocols_of_embeddings_refuse_a_kernel():
     K, y = kernel_and_classes()
-    with pytest.raises(InputError, match="judges embeddings, no kernel: use tu-svm-10fold"):
+    with pytest.raises(InputError, match="takes embeddings, not a kernel: use tu-svm-10fold"):
         evaluate(K, y, kernel=True, protocol="linear-10-10-80")

@@ -5,7 +5,7 @@ import torch
 
 import references
 from augcl.ops.csr import Adjacency
-from augcl.ops.diffusion import (
+from augcl.rivals.diffusion import (
     diffuse,
     diffuse_in_steps,
     normalised_adjacency,

@@ -1,4 +1,4 @@
-"""A classifier of graphs on structure2vec, and its gradient for any pair of nodes."""
+"""The network of the attacked graph classifier, and its gradient for any pair of nodes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from augcl.ops.segments import segment_sum
 
 
 class EdgeFactors(NamedTuple):
-    """Pairs of (V, D) matrices, one for each step of propagation: a gradient for edges.
+    """A gradient by edge weights as pairs of (V, D) matrices, one pair per propagation step.
 
     The derivative of the loss by the weight of the edge u → v is Σ_k ⟨receiver_kv, sender_ku⟩.
     """
@@ -25,13 +25,13 @@ class EdgeFactors(NamedTuple):
     sender: Sequence[Tensor]
 
     def to(self, device: torch.device) -> EdgeFactors:
-        """The same on another device."""
+        """Return the factors on another device."""
         receiver, sender = ([matrix.to(device) for matrix in part] for part in self)
         return EdgeFactors(receiver, sender)
 
 
 class GraphClassifier(nn.Module):
-    """logits = W2 ReLU(W1 g + b1) + b2 with g = Σ_v μ_v, and a projector for contrasting.
+    """Logits W2 ReLU(W1 g + b1) + b2 with g = Σ_v μ_v, and a projector for pre-training.
 
     Parameters
     ----------
@@ -57,22 +57,22 @@ class GraphClassifier(nn.Module):
         )
 
     def embed(self, graphs: GraphSet) -> Tensor:
-        """(G, D) embeddings g."""
+        """Return (G, D) embeddings g."""
         return segment_sum(self.encoder(graphs.x, graphs.adjacency), graphs.node_ptr)
 
     def project(self, graphs: GraphSet) -> Tensor:
-        """(G, D) projections that a contrastive loss compares."""
+        """Return (G, D) projections, which a contrastive loss compares."""
         return self.projector(self.embed(graphs))  # type: ignore[no-any-return]
 
     def forward(self, graphs: GraphSet) -> Tensor:
-        """(G, C) logits."""
+        """Return (G, C) logits."""
         return self.head(self.embed(graphs))  # type: ignore[no-any-return]
 
     def edge_factors(self, graphs: GraphSet, targets: Tensor) -> list[EdgeFactors]:
-        """Of the R losses Σ_g −log P(class targets[r, g]); one forward, and R times one backward.
+        """Return the gradient of Σ_g −log P(class targets[r, g]) for each row r of targets (R, G).
 
-        A graph whose target is −1 counts nothing. Round k takes in the neighbour sums a = A μ, so
-        the gradient by A is Σ_k (∂L/∂a_k) μ_{k−1}ᵀ.
+        Takes one forward pass and R backward passes. A graph with target −1 is left out. Round k
+        uses the neighbour sums a = A μ, so that the gradient by A is Σ_k (∂L/∂a_k) μ_{k−1}ᵀ.
         """
         with torch.enable_grad():
             x = graphs.x.detach().requires_grad_()  # also where the weights are frozen
