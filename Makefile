@@ -1,4 +1,4 @@
-# Everything lives in .venv; a target installs only when pyproject.toml or constraints.txt changed.
+# Everything, with all extras, lives in .venv; a target installs only when pyproject.toml or constraints.txt changed.
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready

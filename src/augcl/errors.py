@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import importlib.util
 import os
 import sys
 import warnings
@@ -50,6 +51,35 @@ def did_you_mean(value: str, choices: Iterable[str]) -> str:
     spelled = {choice.lower(): choice for choice in choices}
     close = difflib.get_close_matches(str(value).lower(), list(spelled), n=3, cutoff=0.5)
     return f"did you mean {' or '.join(spelled[name] for name in close)}? " if close else ""
+
+
+EXTRAS = {
+    "gensim": "walks",
+    "jinja2": "report",
+    "matplotlib": "paper",
+    "plotly": "report",
+    "rdkit": "molecules",
+}
+"""Packages that the core works without, and the extra that installs each."""
+LAST_PYTHON = {"gensim": (3, 13)}
+"""The last Python for which a package has wheels, where that is not the newest."""
+
+
+def need(package: str, purpose: str) -> None:
+    """Raise an InputError that names the extra to install if `package` is not installed.
+
+    It is looked for, not imported: gensim and matplotlib take seconds to import.
+
+    >>> need("networkx", "GraphML")
+    """
+    if importlib.util.find_spec(package) is not None:
+        return
+    message = f"{purpose} needs {package}: pip install 'augcl[{EXTRAS[package]}]'"
+    last = LAST_PYTHON.get(package, sys.version_info[:2])
+    if sys.version_info[:2] > last:
+        here = ".".join(map(str, sys.version_info[:2]))
+        message += f" with Python 3.11 to {'.'.join(map(str, last))}; it has no wheel for {here}"
+    raise InputError(message)
 
 
 @contextmanager

@@ -15,6 +15,22 @@ from typing import Any
 
 from augcl.errors import InputError
 
+FORMAT = 2
+"""Of run and model folders: count up when a version cannot read those of the one before it."""
+
+
+def check_format(found: object, path: Path | str, cure: str = "train again") -> None:
+    """Raise InputError if a file that says it has the format `found` is not one that we read.
+
+    >>> check_format(None, "runs/x/result.json")
+    Traceback (most recent call last):
+    augcl.errors.InputError: runs/x/result.json was written by an older augcl: train again
+    """
+    if str(found) != str(FORMAT):
+        newer = str(found).isdigit() and int(str(found)) > FORMAT
+        age, cure = ("a newer", "update augcl") if newer else ("an older", cure)
+        raise InputError(f"{path} was written by {age} augcl: {cure}")
+
 
 @contextmanager
 def atomic_path(target: str | os.PathLike[str]) -> Iterator[Path]:

@@ -12,6 +12,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from augcl.data.loading import PACKAGED
+
 AUGCL = (sys.executable, "-m", "augcl")
 RUN = ("--seeds", "1", "--jobs", "1", "--no-evaluate")
 
@@ -75,9 +77,8 @@ def test_ctrl_c_says_one_line_and_after_kill_9_too_the_run_goes_on_to_the_same_b
 
 
 def test_two_workers_find_graphs_at_a_relative_path_with_spaces(succeeds, tmp_path):
-    grakel = pytest.importorskip("grakel")
     folder = tmp_path / "my data" / "MUTAG"
-    shutil.copytree(Path(grakel.__file__).parent / "tests" / "data" / "MUTAG", folder)
+    shutil.unpack_archive(PACKAGED / "MUTAG.zip", folder.parent)
     given = ("--epochs", 1, "--seeds", 2, "--hardness", "none", "--json")
     process = start(
         "train", "my data/MUTAG", *given, "--jobs", 2, "--out", "my runs/x", cwd=tmp_path

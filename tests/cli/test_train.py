@@ -155,7 +155,7 @@ def test_a_record_of_another_version_is_told(succeeds, refused, tmp_path):
     succeeds(*command)
     (tmp_path / "seed-0" / "record.json").write_text("{}")
     line = refused(*command, "--resume")
-    assert "record.json was written by another version: use --overwrite" in line
+    assert "record.json was written by an older augcl: use --overwrite" in line
 
 
 def test_a_run_that_was_not_judged_is_judged_when_resumed(succeeds, tmp_path):

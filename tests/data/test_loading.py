@@ -1,5 +1,4 @@
 import zipfile
-from importlib.util import find_spec
 from pathlib import Path
 
 import networkx as nx
@@ -8,17 +7,23 @@ import torch
 
 from augcl.data import load, names
 from augcl.data.cache import cache_dir
-from augcl.data.loading import download_tu
+from augcl.data.loading import PACKAGED, download_tu
 from augcl.errors import InputError
 
-MUTAG = Path(find_spec("grakel").origin).parent / "tests" / "data" / "MUTAG"
+
+def files_as(name):
+    """MUTAG's files under the name of another set."""
+    with zipfile.ZipFile(PACKAGED / "MUTAG.zip") as archive:
+        for member in archive.namelist():
+            if "MUTAG_" in member:
+                yield Path(member).name.replace("MUTAG", name), archive.read(member)
 
 
 def zip_as(target, name):
     """MUTAG's files as a TU zip of another name."""
     with zipfile.ZipFile(target, "w") as archive:
-        for file in MUTAG.glob("MUTAG_*.txt"):
-            archive.write(file, f"{name}/{file.name.replace('MUTAG', name)}")
+        for file, content in files_as(name):
+            archive.writestr(f"{name}/{file}", content)
 
 
 def test_names_are_found_in_any_case_and_by_alias(tmp_path):
@@ -36,14 +41,14 @@ def test_a_data_folder_may_be_laid_out_in_several_ways(tmp_path, monkeypatch, pl
         zip_as(path, "NCI1")
     else:
         path.mkdir(parents=True)
-        for file in MUTAG.glob("MUTAG_*.txt"):
-            (path / file.name.replace("MUTAG", "NCI1")).write_bytes(file.read_bytes())
+        for file, content in files_as("NCI1"):
+            (path / file).write_bytes(content)
     assert len(load("NCI1", data_dir=tmp_path)) == 188
     monkeypatch.setenv("AUGCL_DATA", str(tmp_path))
     assert len(load("NCI1")) == 188
 
 
-def test_the_data_folder_comes_before_the_wheel(tmp_path):
+def test_the_data_folder_comes_before_the_package(tmp_path):
     (tmp_path / "MUTAG").mkdir()
     (tmp_path / "MUTAG" / "edges.csv").write_text("source,target\na,b\n")
     assert len(load("MUTAG", data_dir=tmp_path)) == 1
@@ -70,7 +75,7 @@ def test_generators_follow_the_seed_and_the_features():
 def test_paths_are_read_by_what_they_hold(tmp_path):
     zip_as(tmp_path / "mine.zip", "other")
     assert load(tmp_path / "mine.zip").name == "other"
-    assert load(str(MUTAG)).name == "MUTAG"
+    assert load(str(PACKAGED / "MUTAG.zip")).name == "MUTAG"
     (tmp_path / "csv").mkdir()
     (tmp_path / "csv" / "edges.csv").write_text("source,target\na,b\n")
     assert load(tmp_path / "csv").name == "csv"

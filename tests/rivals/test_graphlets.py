@@ -5,12 +5,20 @@ import itertools
 import networkx as nx
 import numpy as np
 import pytest
-from grakel.kernels import GraphletSampling
+from sklearn.utils import check_random_state
 
 from augcl import GraphletKernel, InputError
 from augcl.data import as_graphset
-from augcl.rivals.graphlets import Draws, Isomorphism, draw_graphlets, neighbouring
-from grakel_kernels import grakel_graphs
+from augcl.ops.hashing import combined
+from augcl.rivals.graphlets import (
+    Draws,
+    canonical_bits,
+    draw_graphlets,
+    graph_hashes,
+    neighbouring,
+    shape_names,
+)
+from grakel_kernels import grakel
 
 
 def every_graphlet(graphs, size):
@@ -23,7 +31,7 @@ def every_graphlet(graphs, size):
 @pytest.mark.parametrize(("size", "kinds"), [(3, 4), (4, 11), (5, 34)])
 def test_there_are_as_many_names_as_graphs_of_that_size(size, kinds):
     graph = as_graphset([nx.gnp_random_graph(18, 0.5, seed=3)])
-    names = Isomorphism().names(every_graphlet(graph, size), graph)
+    names = shape_names(every_graphlet(graph, size), graph)
     assert len(np.unique(names)) == kinds
 
 
@@ -31,7 +39,7 @@ def test_names_are_those_of_networkx_isomorphism():
     whole = nx.gnp_random_graph(9, 0.4, seed=0)
     graphs = as_graphset([whole])
     draws = every_graphlet(graphs, 4)
-    names = Isomorphism().names(draws, graphs)
+    names = shape_names(draws, graphs)
     parts = [whole.subgraph(nodes) for nodes in draws.nodes[::5].tolist()]
     for (a, one), (b, other) in itertools.combinations(zip(names[::5], parts, strict=True), 2):
         assert (a == b) == nx.is_isomorphic(one, other)
@@ -59,12 +67,77 @@ def test_neighbours_exchange_one_node():
     assert np.array_equal(others.nodes[:500, :3], draws.nodes[:500, :3])  # there is no other node
 
 
-def test_the_kernel_tends_to_that_of_grakel(mutag):
+def matrices(codes, size):
+    """The adjacency matrix that each code stands for, a bit per pair of nodes."""
+    u, v = np.triu_indices(size, 1)
+    adjacent = np.zeros((len(codes), size, size), dtype=bool)
+    adjacent[:, u, v] = adjacent[:, v, u] = codes[:, None] >> np.arange(len(u)) & 1
+    return adjacent
+
+
+def smallest_codes(adjacent):
+    """The smallest code over all orders of the nodes: slow, and surely the same for isomorphs."""
+    size = adjacent.shape[1]
+    u, v = np.triu_indices(size, 1)
+    best = np.full(len(adjacent), 1 << 40)
+    for order in itertools.permutations(range(size)):
+        bits = adjacent[:, order][:, :, order][:, u, v]
+        best = np.minimum(best, bits @ (1 << np.arange(len(u))))
+    return best
+
+
+@pytest.mark.parametrize(("size", "shapes"), [(2, 2), (3, 4), (4, 11), (5, 34), (6, 156)])
+def test_every_adjacency_pattern_has_the_name_of_its_shape(size, shapes):
+    adjacent = matrices(np.arange(1 << size * (size - 1) // 2), size)
+    ours, slow = canonical_bits(adjacent), smallest_codes(adjacent)
+    assert len(np.unique(ours)) == len(np.unique(slow)) == shapes
+    assert len(np.unique(np.stack([ours, slow]), axis=1).T) == shapes  # one name, one shape
+
+
+REGULAR = [
+    nx.complete_graph(9),
+    nx.empty_graph(9),
+    nx.cycle_graph(9),
+    nx.disjoint_union(nx.cycle_graph(4), nx.cycle_graph(5)),
+    nx.disjoint_union_all([nx.cycle_graph(3)] * 3),
+    nx.paley_graph(9),
+    nx.disjoint_union(nx.path_graph(1), nx.cubical_graph()),
+    nx.disjoint_union(nx.path_graph(1), nx.complete_bipartite_graph(4, 4)),
+    nx.disjoint_union(nx.path_graph(1), nx.circulant_graph(8, [1, 4])),
+]
+
+
+def test_large_graphs_whose_nodes_look_alike_have_names_of_their_own():
+    random = np.random.default_rng(0)
+    whole = [nx.to_numpy_array(g) for g in [*REGULAR, *(nx.complement(g) for g in REGULAR[2:6])]]
+    whole = whole[:-1]  # the graph of Paley is its own complement
+    rows = np.stack([a[p][:, p] for a in whole for p in (random.permutation(9) for _ in range(9))])
+    names = canonical_bits(rows.astype(bool)).reshape(len(whole), 9)
+    assert (names == names[:, :1]).all()
+    assert len(np.unique(names[:, 0])) == len(whole)
+
+
+@pytest.mark.parametrize("size", [3, 5, 9])
+def test_the_kernel_draws_and_names_as_grakel_does(mutag, size):
+    sampling = grakel("grakel.kernels.graphlet_sampling")
     few = mutag.select([0, 5, 40])
-    oracle = GraphletSampling(normalize=True, sampling={"n_samples": 2000}, random_state=0)
-    theirs = oracle.fit_transform(grakel_graphs(few))
-    ours = GraphletKernel(n_samples=2000).fit_transform(few)
-    np.testing.assert_allclose(ours, theirs, atol=0.06)
+    model = GraphletKernel(size=size, n_samples=200).fit(few)
+    bins, counts = [], np.zeros((3, 1000))
+    hashes = combined(np.array([model.seed_]), graph_hashes(few)) >> np.uint64(32)
+    for row, (graph, seed) in enumerate(zip(few, hashes.tolist(), strict=True)):
+        matrix = np.zeros((graph.num_nodes, graph.num_nodes), dtype=int)
+        matrix[tuple(graph.edge_index)] = 1
+        state = check_random_state(seed)
+        for drawn in sampling.sample_graphlets_probabilistic(matrix, size, 200, state):
+            same = [i for i, other in enumerate(bins) if other.isomorphic(drawn)]
+            if not same:
+                same = [len(bins)]
+                bins.append(drawn)
+            counts[row, same[0]] += 1
+    lengths = np.linalg.norm(counts, axis=1)
+    theirs = counts @ counts.T / np.outer(lengths, lengths)
+    np.testing.assert_allclose(model.transform(few), theirs, rtol=1e-6)
+    assert len(model.vocabulary_) == len(bins)
 
 
 def test_graphs_too_small_to_draw_from_are_taken_whole():

@@ -5,12 +5,14 @@ import numpy as np
 import pytest
 
 from augcl.errors import InputError
+from augcl.files import FORMAT
 from augcl.runs.page import write_report
 
 
 def result(**changes):
     fit = {"fit_state": "alive", "weight_std": 1.2}
     return {
+        "format": FORMAT,
         "dataset": "/data/my <graphs>.zip",
         "method": "GraphCL",
         "hardness": "augcl",

@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from augcl.errors import need
+
 
 def report(
     run: Annotated[Path, typer.Argument(help="Folder of a finished run.")],
@@ -15,6 +17,8 @@ def report(
 
     Example: augcl report runs/mine
     """
+    need("plotly", "report.html")
+    need("jinja2", "report.html")
     from augcl.runs.page import write_report
 
     typer.echo(f"wrote {write_report(run)}")

@@ -22,7 +22,7 @@ from augcl.cli.options import (
     Select,
     any_case,
 )
-from augcl.errors import InputError, did_you_mean, one_of
+from augcl.errors import InputError, did_you_mean, need, one_of
 
 if TYPE_CHECKING:
     from augcl.paper.cells import Failure
@@ -121,6 +121,7 @@ def reproduce(
 
         augcl reproduce headroom --datasets MUTAG --methods AUGCL
     """
+    need("matplotlib", "augcl reproduce")
     jobs = jobs or os.cpu_count() or 1
     sure = _cells_at_least(what, methods, seeds, out)
     if min(jobs, sure) > 1:

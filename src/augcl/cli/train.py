@@ -26,7 +26,7 @@ from augcl.cli.options import (
     two_columns,
 )
 from augcl.cli.settings import Settings, read_settings
-from augcl.errors import InputError, one_of
+from augcl.errors import InputError, need, one_of
 
 
 def train(
@@ -171,7 +171,6 @@ def train(
 
     from augcl.data.loading import level_of
     from augcl.runs.models import METHODS, method_name
-    from augcl.runs.page import write_report
     from augcl.runs.run import Spec, check
     from augcl.runs.seeds import Place, clear_run, run_seeds
 
@@ -219,12 +218,27 @@ def train(
         judge=evaluate,
     )
     result = run_seeds(spec, seeds, place)
-    write_report(out)
+    page = _write_page(out)
     if as_json:
         typer.echo(json.dumps(result, indent=1))
     else:
         Console().print(result_table(result))
-        typer.echo(f"Embeddings, model and report.html are in {out}")
+        written = "Embeddings, model and report.html" if page else "Embeddings and model"
+        typer.echo(f"{written} are in {out}")
+
+
+def _write_page(out: Path) -> bool:
+    """Write report.html if the packages that draw it are installed, else say what is missing."""
+    try:
+        need("plotly", "report.html")
+        need("jinja2", "report.html")
+    except InputError as missing:
+        typer.echo(f"augcl: warning: {missing}, then augcl report {out}", err=True)
+        return False
+    from augcl.runs.page import write_report
+
+    write_report(out)
+    return True
 
 
 def _hardness_name(name: str) -> str:

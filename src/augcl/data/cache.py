@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
+import platformdirs
 import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
@@ -35,8 +36,7 @@ def cache_dir() -> Path:
     """Return ``$AUGCL_CACHE``, or ``augcl`` in the user's cache folder."""
     if own := os.environ.get("AUGCL_CACHE"):
         return Path(own).expanduser()
-    shared = os.environ.get("XDG_CACHE_HOME")
-    return (Path(shared) if shared else Path("~/.cache").expanduser()) / "augcl"
+    return platformdirs.user_cache_path("augcl", appauthor=False)
 
 
 def cached(source: Path, read: Callable[[Path], GraphSet]) -> GraphSet:

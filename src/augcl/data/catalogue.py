@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 GRAPH_SETS = {
-    "MUTAG": "188 nitro compounds, mutagenic or not (in the grakel wheel)",
+    "MUTAG": "188 nitro compounds, mutagenic or not (no download)",
     "PROTEINS": "1,113 proteins, enzyme or not",
     "NCI1": "4,110 compounds, active against lung cancer or not",
     "DD": "1,178 large protein graphs, enzyme or not",

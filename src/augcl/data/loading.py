@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import http.client
-import importlib.util
 import os
 import shutil
 import urllib.request
@@ -29,6 +28,8 @@ if TYPE_CHECKING:
 
 
 PathLike = str | os.PathLike[str]
+PACKAGED = Path(__file__).with_name("files")
+"""The folder of the package with the data sets that need no download: MUTAG."""
 
 # How each graph is published: the collection (PyG's name for it) and the file.
 NODE_FILES = {
@@ -48,10 +49,7 @@ def data_folders(data_dir: PathLike | None) -> list[Path]:
     folders = [] if data_dir is None else [_existing(data_dir)]
     if own := os.environ.get("AUGCL_DATA"):
         folders.append(_existing(own, cure=": change or unset $AUGCL_DATA"))
-    grakel = importlib.util.find_spec("grakel")  # found, not imported
-    if grakel is not None and grakel.origin is not None:
-        folders.append(Path(grakel.origin).parent / "tests" / "data")
-    return [*folders, cache_dir()]
+    return [*folders, PACKAGED, cache_dir()]
 
 
 def _existing(given: PathLike, cure: str = "") -> Path:
@@ -185,7 +183,7 @@ def load(
 ) -> GraphSet | Data:
     """Load graphs, or one graph for node methods, by name or from a file or folder.
 
-    A name is looked for in `data_dir`, in ``$AUGCL_DATA``, in the installed packages (MUTAG) and
+    A name is looked for in `data_dir`, in ``$AUGCL_DATA``, in the package itself (MUTAG) and
     in the cache, then downloaded if it is one of :func:`names`.
 
     Parameters

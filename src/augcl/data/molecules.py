@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from augcl.data.graph import GraphSet
-from augcl.errors import InputError
+from augcl.errors import InputError, need
 
 # fmt: off
 ELEMENTS = (
@@ -143,12 +143,9 @@ def morgan_counts(smiles: Sequence[str], radius: int, width: int) -> NDArray[np.
 
 
 def _need_rdkit() -> Any:
-    try:
-        from rdkit import Chem
-    except ImportError:
-        raise InputError(
-            "molecules need RDKit, which is not installed: pip install 'augcl[molecules]'"
-        ) from None
+    need("rdkit", "reading SMILES")
+    from rdkit import Chem
+
     return Chem
 
 

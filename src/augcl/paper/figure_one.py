@@ -6,16 +6,10 @@ import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import matplotlib
 import numpy as np
 import torch
-from matplotlib.artist import Artist
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
-from matplotlib.ticker import FuncFormatter, MaxNLocator, NullFormatter
 from numpy.typing import ArrayLike, NDArray
 from torch import Tensor
 
@@ -24,12 +18,17 @@ from augcl.files import write_json
 from augcl.hardness import AffinityUncertainty
 from augcl.hardness.affinity import CollapseWarning
 from augcl.paper.cells import digest
-from augcl.paper.figures.style import INK, PAGE, PALE, SMALL, STYLE, freeze, legend_above
+from augcl.paper.figures.style import INK, PAGE, PALE, SMALL, freeze, legend_above, styled
 from augcl.paper.grid import Grid, Outcome
 from augcl.paper.records import cell_file
 from augcl.paper.rows import AUGCL_READINGS, GRAPHS
 from augcl.paper.study import Study
 from augcl.runs.run import hardness_settings
+
+if TYPE_CHECKING:
+    from matplotlib.artist import Artist
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 SIZE = 40
 ANCHORS = (11, 26)
@@ -168,7 +167,7 @@ class Reading:
     uncertainty: Sequence[float]
 
 
-@matplotlib.rc_context(STYLE)
+@styled
 def toy_figure(toy: Toy, readings: Mapping[str, Reading]) -> Figure:
     """Draw data and similarities once, then weights and uncertainty of each reading in a row.
 
@@ -179,6 +178,8 @@ def toy_figure(toy: Toy, readings: Mapping[str, Reading]) -> Figure:
     >>> [axes.get_title() for axes in figure.axes[:2]]
     ['(a) data', '(c) cosine to instance 1']
     """
+    from matplotlib.figure import Figure
+
     first = toy.anchors[0]
     figure = Figure(figsize=(PAGE, DATA + ROW * len(readings) + 0.5), layout="constrained")
     parts = figure.subfigures(2, 1, height_ratios=[DATA, ROW * len(readings)], squeeze=False)
@@ -201,7 +202,7 @@ def toy_figure(toy: Toy, readings: Mapping[str, Reading]) -> Figure:
     return freeze(figure)
 
 
-@matplotlib.rc_context(STYLE)
+@styled
 def share_figure(toy: Toy, shares: Mapping[str, ArrayLike], plain: ArrayLike) -> Figure:
     """Draw the share of every negative of the first anchor in its gradient over its cosine.
 
@@ -220,6 +221,10 @@ def share_figure(toy: Toy, shares: Mapping[str, ArrayLike], plain: ArrayLike) ->
     >>> figure.axes[0].get_yscale()
     'log'
     """
+    from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
+    from matplotlib.ticker import FuncFormatter, MaxNLocator, NullFormatter
+
     anchor = toy.anchors[0]
     others = np.arange(len(toy.points)) != anchor - 1
     cosines, level = toy.cosines(anchor)[others], np.asarray(plain)[others]
@@ -245,6 +250,8 @@ def share_figure(toy: Toy, shares: Mapping[str, ArrayLike], plain: ArrayLike) ->
 
 
 def _groups() -> list[Artist]:
+    from matplotlib.lines import Line2D
+
     return [
         Line2D([], [], color=colour, marker="o", linestyle="", label=f"{name} instances")
         for name, colour in GROUPS.items()
@@ -264,6 +271,8 @@ def _data(axes: Axes, toy: Toy) -> None:
 
 
 def _histogram(axes: Axes, toy: Toy) -> None:
+    from matplotlib.ticker import MaxNLocator
+
     anchor = toy.anchors[0]
     axes.set_title(f"(c) cosine to instance {anchor}")
     others = np.arange(len(toy.points)) != anchor - 1
@@ -276,6 +285,8 @@ def _histogram(axes: Axes, toy: Toy) -> None:
 
 def _bars(axes: Axes, toy: Toy, anchor: int, values: Sequence[float]) -> None:
     """One bar for every negative; the anchor has a mark instead."""
+    from matplotlib.ticker import MaxNLocator
+
     numbers = np.arange(1, len(values) + 1)
     height = np.where(numbers == anchor, 0.0, values)
     axes.bar(numbers, height, color=toy.colours, width=0.8)

@@ -12,15 +12,17 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from matplotlib.figure import Figure
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
 from rich.text import Text
 
 from augcl.files import write_json, write_text
 from augcl.paper.figures import save
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 SPREAD = (
     "±: standard deviation over seeds, of nodes over all splits of all seeds; of published numbers "

@@ -15,11 +15,11 @@ from torch import Tensor
 
 from augcl.checks import number, whole_number
 from augcl.data import GraphSet
-from augcl.errors import one_of
+from augcl.errors import need, one_of
 from augcl.ops.hashing import Hashes, combined
 from augcl.ops.segments import pointer
 from augcl.rivals.gensim_models import Texts, frequencies, numbers, one_worker
-from augcl.rivals.graphlets import LARGEST, Isomorphism, draw_graphlets, neighbouring
+from augcl.rivals.graphlets import LARGEST, draw_graphlets, neighbouring, shape_names
 from augcl.rivals.kernel import LARGEST_SEED, GraphKernel, Occurrences, node_labels
 from augcl.rivals.wl import subtrees, wl_labels
 from augcl.training.progress import progress_bar
@@ -202,7 +202,8 @@ class DeepGraphKernel(GraphKernel):
     def _start(self) -> None:
         one_of(self.recipe, RECIPES, "recipe")
         one_of(self._setting("substructures"), SUBSTRUCTURES, "substructures")
-        one_of(self._setting("similarity"), SIMILARITIES, "similarity")
+        if one_of(self._setting("similarity"), SIMILARITIES, "similarity") != "none":
+            need("gensim", f"DeepGraphKernel with similarity={self._setting('similarity')!r}")
         whole_number("height", self.height, least=0)
         for name in ("n_samples", "dimension", "window", "passes"):
             whole_number(name, getattr(self, name), least=1)
@@ -218,7 +219,7 @@ class DeepGraphKernel(GraphKernel):
             with progress_bar(title, len(data), show=self.progress, stay=False) as report:
                 return shortest_paths(data, report)
         draws = self._graphlets(data)
-        return Occurrences.single(draws.graph, Isomorphism().names(draws, data))
+        return Occurrences.single(draws.graph, shape_names(draws, data))
 
     def _graphlets(self, data: GraphSet) -> Any:
         size, samples = int(self.size), int(self.n_samples)
@@ -241,9 +242,9 @@ class DeepGraphKernel(GraphKernel):
             return [part for labels in rounds for part in np.split(labels, cuts)]
         if kind == "shortest-path":
             return path_sentences(data, int(self.n_samples), np.random.default_rng(seed))
-        first, isomorphism = self._graphlets(data), Isomorphism()
+        first = self._graphlets(data)
         draws = [first, *(neighbouring(first, data, i) for i in range(int(self.window)))]
-        return list(np.stack([isomorphism.names(d, data) for d in draws], axis=1))
+        return list(np.stack([shape_names(d, data) for d in draws], axis=1))
 
     def _learn_vectors(self, sentences: Sequence[Hashes], generator: torch.Generator) -> None:
         """Learn vectors by skip-gram; a substructure without a sentence keeps the vector 0."""

@@ -12,6 +12,7 @@ from torch import Tensor
 from augcl.checks import number, whole_number
 from augcl.data import GraphSet
 from augcl.data.node_graph import NodeGraph
+from augcl.errors import need
 from augcl.ops.csr import Rows
 from augcl.ops.segments import segment_sum
 from augcl.rivals.gensim_models import FittedOnly, frequencies, names, numbers, one_worker, seed_of
@@ -129,6 +130,7 @@ class WalkMethod(FittedOnly):
     q: float = 1.0
 
     def _start(self) -> None:
+        need("gensim", type(self).__name__)
         for name in ("dimensions", "walks", "window", "passes"):
             whole_number(name, getattr(self, name), least=1)
         whole_number("length", self.length, least=2)

@@ -10,7 +10,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from augcl.errors import InputError
+from augcl.errors import InputError, need
 from augcl.training.method import PlainMethod, fingerprint
 from augcl.training.progress import Report, progress_bar
 
@@ -129,6 +129,7 @@ class FrozenBags:
     """
 
     def __init__(self, weights: Tensor, counts: Tensor, *, negatives: int, passes: int) -> None:
+        need("gensim", "embedding documents that were not in the fit")
         from gensim.models import Doc2Vec
 
         self.passes = passes

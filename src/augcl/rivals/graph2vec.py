@@ -11,7 +11,7 @@ from torch import Tensor
 from augcl.checks import whole_number
 from augcl.data import GraphSet
 from augcl.data.features import degrees
-from augcl.errors import InputError, one_of
+from augcl.errors import InputError, need, one_of
 from augcl.ops.hashing import refined_labels
 from augcl.ops.segments import pointer, segment_sum
 from augcl.rivals.gensim_models import FrozenBags, Texts, mark, numbers, trained
@@ -106,6 +106,7 @@ class Graph2Vec(GraphReader, PlainMethod):
         return RECIPES[one_of(self.recipe, RECIPES, "recipe")]
 
     def _start(self) -> None:
+        need("gensim", "Graph2Vec")
         one_of(self.recipe, RECIPES, "recipe")
         whole_number("height", self.height, least=0)
         for name in ("dimensions", "passes", "negatives"):

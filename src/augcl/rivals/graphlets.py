@@ -6,7 +6,6 @@ whenever and with whatever other graphs it is looked at.
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +16,7 @@ from sklearn.utils import check_random_state
 from augcl.checks import number, whole_number
 from augcl.data import GraphSet
 from augcl.errors import one_of
-from augcl.ops.hashing import Hashes, combined, draw_below, multiset_hashes
+from augcl.ops.hashing import Hashes, combined, draw_below, mixed, multiset_hashes
 from augcl.rivals.kernel import GraphKernel, Occurrences
 from augcl.training.progress import progress_bar
 
@@ -95,58 +94,106 @@ def _starts_and_sizes(graphs: GraphSet) -> tuple[Ints, Ints]:
     return ptr[:-1], np.diff(ptr)
 
 
-class Isomorphism:
-    """Names graphlets so that two have the same name if and only if they are isomorphic."""
+def shape_names(draws: Draws, graphs: GraphSet) -> Hashes:
+    """(N,) name the shape of each set of nodes: two names are equal if and only if the induced
+    subgraphs are isomorphic.
 
-    def __init__(self) -> None:
-        self._names: dict[str, int] = {}
+    A name holds the number of nodes, and a bit per pair of nodes in the canonical order.
+    """
+    codes, inverse = np.unique(_codes(draws, graphs), return_inverse=True)
+    width = draws.nodes.shape[1]
+    u, v = _pairs(width)
+    adjacent = np.zeros((len(codes), width, width), dtype=bool)
+    adjacent[:, u, v] = adjacent[:, v, u] = codes[:, None] >> np.arange(len(u)) & 1
+    return (codes >> PAIR_BITS << PAIR_BITS | canonical_bits(adjacent)).astype(np.uint64)[inverse]
 
-    def name(self, graphlet: Any) -> int:
-        """The name of a graph of grakel's bliss; a hash of its canonical form."""
-        written = str(graphlet)
-        if written not in self._names:
-            canonical = str(graphlet.relabel(graphlet.canonical_labeling()))
-            digest = hashlib.blake2b(canonical.encode(), digest_size=8).digest()
-            self._names[written] = int.from_bytes(digest, "little")
-        return self._names[written]
 
-    def names(self, draws: Draws, graphs: GraphSet) -> Hashes:
-        """(N,) of each set of nodes with the edges between them."""
-        from grakel.kernels.graphlet_sampling import bGraph  # seconds to import
+def canonical_bits(adjacent: NDArray[np.bool_]) -> Ints:
+    """(N,) the smallest code of each (k, k) adjacency matrix over its canonical orders of nodes.
 
-        codes, inverse = np.unique(_codes(draws, graphs), return_inverse=True)
-        u, v = np.triu_indices(draws.nodes.shape[1], 1)
-        names = []
-        for code in codes.tolist():
-            edges = [(int(u[i]), int(v[i])) for i in range(len(u)) if code >> i & 1]
-            both_ways = edges + [(b, a) for a, b in edges]
-            names.append(self.name(bGraph(code >> PAIR_BITS, both_ways)))
-        return np.array(names, dtype=np.uint64)[inverse]
+    Colours that do not depend on the numbering sort the nodes. Where two nodes of a graph share a
+    colour, each node of the first such colour is singled out in turn (as nauty and bliss do), and
+    the refined colours of all these cases are looked at again. All graphs are treated at once.
+    """
+    graph = np.arange(len(adjacent))
+    colour = combined(adjacent.sum(axis=2), _earlier_twins(adjacent))
+    best = np.full(len(adjacent), np.iinfo(np.int64).max)
+    while len(graph):
+        colour = _refined(adjacent[graph], colour)
+        ordered = np.sort(colour, axis=1)
+        again = ordered[:, 1:] == ordered[:, :-1]
+        settled = ~again.any(axis=1)
+        order = np.argsort(colour[settled], axis=1)
+        np.minimum.at(best, graph[settled], _bits(_reordered(adjacent[graph[settled]], order)))
+        graph, colour, ordered = graph[~settled], colour[~settled], ordered[~settled]
+        first = np.take_along_axis(ordered, again[~settled].argmax(axis=1)[:, None], axis=1)
+        row, node = np.nonzero(colour == first)
+        graph, colour = graph[row], colour[row]
+        colour[np.arange(len(row)), node] ^= np.uint64(1)
+    return best
+
+
+def _earlier_twins(adjacent: NDArray[np.bool_]) -> Ints:
+    """(N, k) how many nodes with a smaller number have the same neighbours as a node.
+
+    Twins can be exchanged without changing the graph, so that any order of them is canonical. This
+    leaves few cases of complete, empty and other graphs with many symmetries.
+    """
+    itself = np.eye(adjacent.shape[1], dtype=bool)
+    twins = np.zeros(adjacent.shape, dtype=bool)
+    for neighbours in (adjacent, adjacent | itself):
+        twins |= (neighbours[:, :, None] == neighbours[:, None, :]).all(axis=3)
+    count: Ints = np.tril(twins, -1).sum(axis=2)
+    return count
+
+
+def _refined(adjacent: NDArray[np.bool_], colour: Hashes) -> Hashes:
+    """Colours that also tell the colours of the nodes up to three steps away."""
+    for _ in range(3):
+        # Mixed twice: `combined` mixes once, and a + b would not tell a node from its neighbour.
+        around = np.where(adjacent, mixed(mixed(colour))[:, None, :], np.uint64(0))
+        colour = combined(colour, around.sum(axis=2))
+    return colour
 
 
 def _codes(draws: Draws, graphs: GraphSet) -> Ints:
     """(N,) the size of each set, and one bit for each pair of its nodes."""
     source, target = graphs.edge_index.cpu().numpy()
     edges = np.append(np.sort(source * graphs.num_nodes + target), graphs.num_nodes**2)
-    u, v = np.triu_indices(draws.nodes.shape[1], 1)
     bits = np.empty(len(draws.size), dtype=np.int64)
     for start in range(0, len(bits), ROWS):  # matrices of all at once would fill the memory
         some = slice(start, start + ROWS)
         adjacent = _adjacency(draws.nodes[some], draws.size[some], edges, graphs.num_nodes)
-        bits[some] = adjacent[:, u, v] @ (1 << np.arange(len(u), dtype=np.int64))
+        # With the nodes of most edges first, more sets have the same code: fewer need a name.
+        order = np.argsort(-adjacent.sum(axis=2), axis=1, kind="stable")
+        bits[some] = _bits(_reordered(adjacent, order))
     return draws.size << PAIR_BITS | bits
 
 
-def _adjacency(nodes: Ints, size: Ints, edges: Ints, num_nodes: int) -> Ints:
-    """(N, k, k) of 0 and 1, the nodes with most edges first."""
+def _adjacency(nodes: Ints, size: Ints, edges: Ints, num_nodes: int) -> NDArray[np.bool_]:
+    """(N, k, k) which nodes of each set are joined."""
     used = np.arange(nodes.shape[1]) < size[:, None]
     wanted = nodes[:, :, None] * num_nodes + nodes[:, None, :]
     wanted[~(used[:, :, None] & used[:, None, :])] = -1
-    adjacent = (edges[np.searchsorted(edges, wanted)] == wanted).astype(np.int64)
-    # So ordered, a graphlet is more often the same matrix, of which fewer need a name.
-    order = np.argsort(-adjacent.sum(axis=2), axis=1, kind="stable")
+    joined: NDArray[np.bool_] = edges[np.searchsorted(edges, wanted)] == wanted
+    return joined
+
+
+def _reordered(adjacent: NDArray[np.bool_], order: Ints) -> NDArray[np.bool_]:
+    """The matrices with rows and columns in this order, (N, k)."""
     adjacent = np.take_along_axis(adjacent, order[:, :, None], axis=1)
     return np.take_along_axis(adjacent, order[:, None, :], axis=2)
+
+
+def _bits(adjacent: NDArray[np.bool_]) -> Ints:
+    """(N,) the pairs of adjacent nodes as bits of a number."""
+    u, v = _pairs(adjacent.shape[1])
+    bits: Ints = adjacent[:, u, v] @ (1 << np.arange(len(u), dtype=np.int64))
+    return bits
+
+
+def _pairs(size: int) -> tuple[Ints, Ints]:
+    return np.triu_indices(size, 1)
 
 
 SAMPLES = {"default": 100, "paper": 100, "authors": 5}
@@ -155,7 +202,7 @@ SAMPLES = {"default": 100, "paper": 100, "authors": 5}
 class GraphletKernel(GraphKernel):
     """Compares graphs by small subgraphs drawn at random (graphlets); sees no node features.
 
-    Of each graph, sets of 3 … `size` nodes are drawn and counted up to isomorphism, by grakel; the
+    Of each graph, sets of 3 … `size` nodes are drawn and counted up to isomorphism; the
     kernel is the product of two graphs' counts, divided by their lengths. What is drawn of a
     graph depends on the seed and on that graph alone, so that a graph always has the same row.
 
@@ -222,26 +269,26 @@ class GraphletKernel(GraphKernel):
         return {"n_samples": SAMPLES[one_of(self.recipe, SAMPLES, "recipe")]}
 
     def _occurrences(self, data: GraphSet) -> Occurrences:
-        from grakel.kernels.graphlet_sampling import sample_graphlets_probabilistic as draw
+        draws = self._draws(data)
+        return Occurrences.single(draws.graph, shape_names(draws, data))
 
-        samples, isomorphism = int(self._setting("n_samples")), Isomorphism()
-        seeds = combined(np.array([self.seed_]), graph_hashes(data)) >> np.uint64(32)
-        names = np.empty((len(data), samples), dtype=np.uint64)
+    def _draws(self, data: GraphSet) -> Draws:
+        """Draw the number of nodes of each graphlet, then the nodes, in the way of grakel."""
+        samples, largest = int(self._setting("n_samples")), int(self.size)
+        start, nodes = _starts_and_sizes(data)
+        key = combined(np.array([self.seed_]), graph_hashes(data))
+        size = np.empty((len(data), samples), dtype=np.int64)
+        chosen = np.zeros((len(data), samples, largest), dtype=np.int64)
         title = f"GraphletKernel on {data.name}"
         with progress_bar(title, len(data), show=self.progress, stay=False) as report:
-            for graph, seed in enumerate(seeds.tolist()):
-                state = check_random_state(seed)
-                graphlets = draw(_matrix_of(data, graph), int(self.size), samples, state)
-                names[graph] = [isomorphism.name(graphlet) for graphlet in graphlets]
+            for graph, seed in enumerate((key >> np.uint64(32)).tolist()):
+                random, count = check_random_state(seed), int(nodes[graph])
+                fewest, most = min(3, count), min(largest, count)
+                for i in range(samples):
+                    drawn = random.randint(fewest, most + 1) if fewest < most else most
+                    size[graph, i] = drawn
+                    chosen[graph, i, :drawn] = random.choice(count, drawn, replace=False)
                 report(graph + 1)
-        return Occurrences.single(np.repeat(np.arange(len(data)), samples), names.ravel())
-
-
-def _matrix_of(graphs: GraphSet, number: int) -> np.ndarray[Any, Any]:
-    """(n, n) of 0 and 1 of one graph."""
-    first, last = graphs.node_ptr[number : number + 2].tolist()
-    edges = slice(*graphs.edge_ptr[number : number + 2].tolist())
-    out = np.zeros((last - first, last - first), dtype=np.uint8)
-    source, target = graphs.edge_index[:, edges].cpu().numpy() - first
-    out[source, target] = 1
-    return out
+        graph_of = np.repeat(np.arange(len(data)), samples)
+        absolute = chosen.reshape(-1, largest) + start[graph_of, None]
+        return Draws(graph_of, size.ravel(), absolute, key[graph_of])

@@ -10,7 +10,7 @@ from torch import Tensor
 from augcl.checks import whole_number
 from augcl.data import GraphSet
 from augcl.data.features import degrees
-from augcl.errors import one_of
+from augcl.errors import need, one_of
 from augcl.ops.csr import Rows
 from augcl.ops.segments import random_element
 from augcl.rivals.gensim_models import LONGEST, FittedOnly, Texts, trained
@@ -102,6 +102,7 @@ class Sub2Vec(GraphReader, FittedOnly):
         return RECIPES[one_of(self.recipe, RECIPES, "recipe")]
 
     def _start(self) -> None:
+        need("gensim", "Sub2Vec")
         one_of(self.recipe, RECIPES, "recipe")
         one_of(self.variant, VARIANTS, "variant")
         for name in ("dimensions", "window", "negatives", "passes"):

@@ -16,7 +16,7 @@ import numpy as np
 from joblib import Parallel, delayed
 
 from augcl.errors import InputError
-from augcl.files import read_record, write_json, write_text
+from augcl.files import FORMAT, check_format, read_record, write_json, write_text
 from augcl.runs.embedding_file import write_embeddings
 from augcl.runs.run import Spec, one_thread, run, share_threads, versions
 from augcl.training.checkpoint import same_settings
@@ -83,6 +83,7 @@ def read_result(out: Path) -> dict[str, Any]:
     result = read_record(out / RESULT, CURE)
     if result is None:
         raise InputError(f"{out} holds no finished run: {RESULT} is missing")
+    check_format(result.get("format"), out / RESULT)
     return result
 
 
@@ -178,6 +179,7 @@ def summarise(spec: Spec, records: list[dict[str, Any]]) -> dict[str, Any]:
         }
     parts = {name for r in records for name in r["seconds"]}
     return {
+        "format": FORMAT,
         "dataset": spec.dataset,
         "method": spec.method,
         "hardness": spec.hardness,
@@ -218,7 +220,7 @@ def _one_seed(spec: Spec, seed: int, place: Place, shared: bool) -> dict[str, An
         kernel = outcome.model.gives_kernel
         file = folder / "embeddings.npz"
         write_embeddings(file, outcome.embeddings, outcome.data, kernel=kernel)
-    write_json(folder / RECORD, outcome.record)
+    write_json(folder / RECORD, {"format": FORMAT, **outcome.record})
     return outcome.record
 
 
@@ -228,13 +230,9 @@ def _finished(spec: Spec, seed: int, place: Place, data: str) -> dict[str, Any] 
     record = read_record(done, CURE)
     if record is None:
         return None
-    try:
-        before, same_data = asdict(Spec(**record["spec"])), record["data"] == data
-        judged = record["accuracy"] is not None or not record["labelled"]
-    except (KeyError, TypeError):
-        raise InputError(
-            f"{done} was written by another version: use --overwrite or another --out"
-        ) from None
+    check_format(record.get("format"), done, "use --overwrite or another --out")
+    before, same_data = asdict(Spec(**record["spec"])), record["data"] == data
+    judged = record["accuracy"] is not None or not record["labelled"]
     same_settings(before, asdict(spec), place.out)
     if not same_data:
         raise InputError(

@@ -14,7 +14,7 @@ from safetensors.torch import save
 from torch import Tensor, nn
 
 from augcl.errors import InputError
-from augcl.files import atomic_path
+from augcl.files import FORMAT, atomic_path, check_format
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Snapshot:
     def write(self, path: str | Path) -> None:
         """Write atomically, in the safetensors format."""
         tensors = {k: v.detach().cpu().clone().contiguous() for k, v in self.tensors.items()}
-        content = save(tensors, metadata={"facts": json.dumps(self.facts)})
+        content = save(tensors, metadata={"format": str(FORMAT), "facts": json.dumps(self.facts)})
         with atomic_path(path) as temporary:
             temporary.write_bytes(content)
 
@@ -47,9 +47,11 @@ class Snapshot:
         try:
             with safe_open(str(path), framework="pt") as file:
                 tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-                facts = json.loads((file.metadata() or {})["facts"])
+                about = file.metadata() or {}
+                facts = json.loads(about["facts"])
         except (SafetensorError, KeyError, json.JSONDecodeError) as error:
             raise InputError(f"{path} is damaged or not ours ({error}): delete it") from error
+        check_format(about.get("format"), path)
         return cls(tensors, facts)
 
 

@@ -4,23 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-
-import matplotlib
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
+from typing import TYPE_CHECKING
 
 from augcl.paper.figures.style import (
     COLUMN,
     INK,
     PALE,
     SMALL,
-    STYLE,
     SeriesStyle,
     freeze,
     legend_above,
     looks,
+    styled,
 )
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
 
 POINT = 0.11  # inches between the points of one row
 PADDING = 0.1  # between rows
@@ -40,7 +41,7 @@ class Dots:
     points: Mapping[str, tuple[float, float, float]]
 
 
-@matplotlib.rc_context(STYLE)
+@styled
 def dot_map(rows: Sequence[Dots], *, xlabel: str, zero_label: str) -> Figure:
     """Draw rows of points under headings, around a line at zero.
 
@@ -67,6 +68,8 @@ def dot_map(rows: Sequence[Dots], *, xlabel: str, zero_label: str) -> Figure:
     style = looks(names)
     groups = list(dict.fromkeys(row.group for row in rows))
     height = sum(map(_thickness, rows)) + len(groups) * HEADING
+    from matplotlib.figure import Figure
+
     figure = Figure(figsize=(COLUMN, height + 1.0), layout="constrained")
     axes = figure.subplots()
     axes.set(xlabel=xlabel, ylim=(height, 0))
@@ -122,6 +125,8 @@ def _points(axes: Axes, row: Dots, top: float, style: Mapping[str, SeriesStyle])
 
 
 def _handle(name: str, look: SeriesStyle) -> Line2D:
+    from matplotlib.lines import Line2D
+
     return Line2D(
         [],
         [],

@@ -6,24 +6,24 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-
-import matplotlib
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
-from matplotlib.ticker import MaxNLocator
+from typing import TYPE_CHECKING
 
 from augcl.paper.figures.style import (
     COLUMN,
     FITS,
     PAGE,
-    STYLE,
     SeriesStyle,
     freeze,
     legend_above,
     looks,
+    styled,
     width_of,
 )
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
 
 FEW = 12  # points up to which each one is marked
 LETTER = 0.06  # rough width of a letter of a tick label, in inches
@@ -49,7 +49,7 @@ class Line:
             raise ValueError(f"x, y and error of line {self.label!r} differ in length")
 
 
-@matplotlib.rc_context(STYLE)
+@styled
 def line_panels(panels: Mapping[str, Sequence[Line]], *, xlabel: str, ylabel: str) -> Figure:
     """Draw one panel per data set; a label has one colour in all of them.
 
@@ -77,6 +77,8 @@ def line_panels(panels: Mapping[str, Sequence[Line]], *, xlabel: str, ylabel: st
     width = {1: COLUMN, 2: 5.2}.get(columns, PAGE)
     turned = any(_too_wide(_names(lines), width / columns) for lines in panels.values())
     height = rows * ((2.1 if columns == 1 else 1.5) + 0.4 * turned) + 0.45
+    from matplotlib.figure import Figure
+
     figure = Figure(figsize=(width, height), layout="constrained")
     cells = list(figure.subplots(rows, columns, squeeze=False).flat)
     for axes, (title, lines) in zip(cells, panels.items(), strict=False):
@@ -117,6 +119,8 @@ def _panel(
 ) -> None:
     axes.grid(axis="y")
     axes.margins(y=0.08)
+    from matplotlib.ticker import MaxNLocator
+
     axes.yaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 2.5, 5, 10], min_n_ticks=3))
     names = _names(lines)
     positions = [[float(names.index(str(x)) if names else x) for x in line.x] for line in lines]
@@ -163,6 +167,8 @@ def _draw(axes: Axes, line: Line, x: Sequence[float], look: SeriesStyle) -> None
 
 def _pen(line: Line, look: SeriesStyle) -> Line2D:
     marked = len(line.x) <= FEW and not line.dashed
+    from matplotlib.lines import Line2D
+
     return Line2D(
         [],
         [],
@@ -189,6 +195,8 @@ def _number_ticks(axes: Axes, values: Sequence[float]) -> None:
     if len(gaps) <= 5 and (not gaps or max(gaps) < 2 * min(gaps)):
         axes.set_xticks(values, [f"{value:g}".replace("-", "−") for value in values])
     else:
+        from matplotlib.ticker import MaxNLocator
+
         axes.xaxis.set_major_locator(MaxNLocator(5))
 
 

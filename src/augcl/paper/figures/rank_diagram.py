@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-
-import matplotlib
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
+from typing import TYPE_CHECKING
 
 from augcl.evaluation.statistics import Ranks, p_text
-from augcl.paper.figures.style import INK, PALE, SMALL, STYLE, text_width
+from augcl.paper.figures.style import INK, PALE, SMALL, styled, text_width
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 # All lengths are inches: the axes cover the figure and count in inches from its upper left.
 SIZE = 8
@@ -38,7 +39,7 @@ class _Frame:
         return self.first_row + row * ROW
 
 
-@matplotlib.rc_context(STYLE)
+@styled
 def critical_difference(ranks: Ranks) -> Figure:
     """Draw average ranks on an axis; thick bars join methods that do not differ.
 
@@ -52,6 +53,8 @@ def critical_difference(ranks: Ranks) -> Figure:
     bars = _levels(ranks)
     caption = _caption(ranks)
     frame = _frame(ranks, 1 + max((level for level, _, _ in bars), default=-1), caption)
+    from matplotlib.figure import Figure
+
     figure = Figure(figsize=(frame.width, frame.height))
     axes = figure.add_axes((0, 0, 1, 1), xlim=(0, frame.width), ylim=(frame.height, 0))
     axes.set_axis_off()

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import wraps
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
-import matplotlib
-from matplotlib.artist import Artist
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure
-
+from augcl.errors import need
 from augcl.files import atomic_path
+
+if TYPE_CHECKING:
+    from matplotlib.artist import Artist
+    from matplotlib.figure import Figure
 
 COLUMN, PAGE = 3.5, 7.16  # widths of one and of two columns of a journal, in inches
 SMALL = 7
@@ -64,6 +65,24 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#2
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<")
 
 
+Given = ParamSpec("Given")
+Drawn = TypeVar("Drawn")
+
+
+def styled(draw: Callable[Given, Drawn]) -> Callable[Given, Drawn]:
+    """Draw in our style. matplotlib is imported at the first figure, so tables do not need it."""
+
+    @wraps(draw)
+    def drawn(*args: Given.args, **kwargs: Given.kwargs) -> Drawn:
+        need("matplotlib", "a figure")
+        import matplotlib
+
+        with matplotlib.rc_context(STYLE):
+            return draw(*args, **kwargs)
+
+    return drawn
+
+
 @dataclass(frozen=True)
 class SeriesStyle:
     """How one name is drawn everywhere in a figure."""
@@ -96,18 +115,24 @@ def legend_above(figure: Figure, handles: Sequence[Artist]) -> None:
 
 def width_of(artist: Artist, figure: Figure) -> float:
     """Width in inches of something in `figure`."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
     renderer = FigureCanvasAgg(figure).get_renderer()  # type: ignore[no-untyped-call]
     return artist.get_window_extent(renderer).width / figure.dpi
 
 
 def text_width(text: str, size: float) -> float:
     """Width of `text` in inches."""
+    from matplotlib.figure import Figure
+
     figure = Figure()
     return width_of(figure.text(0, 0, text, size=size), figure)
 
 
 def freeze(figure: Figure) -> Figure:
     """Lay the figure out once, so that every file of it has the same layout."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
     FigureCanvasAgg(figure)
     figure.draw_without_rendering()
     figure.set_layout_engine("none")
@@ -129,10 +154,13 @@ def save(figure: Figure, stem: Path, kinds: Sequence[str] = tuple(NO_DATE)) -> l
     Examples
     --------
     >>> from tempfile import mkdtemp
+    >>> from matplotlib.figure import Figure
     >>> figure = Figure(figsize=(1, 1))
     >>> [path.name for path in save(figure, Path(mkdtemp()) / "v0.1-empty")]
     ['v0.1-empty.svg', 'v0.1-empty.png', 'v0.1-empty.pdf']
     """
+    import matplotlib
+
     paths = []
     for kind in kinds:
         path = stem.with_name(f"{stem.name}.{kind}")
