@@ -154,11 +154,12 @@ class Attack(BaseEstimator, ABC):  # type: ignore[misc]
     semantics : Semantics, optional
         What must not change; the number of components if None.
     recipe : {"default", "authors"}
-        Decides what is said to be decided by it.
+        Decides every option that names the recipe.
     idle : bool, optional
-        Pairs that are joined already may be chosen, which changes nothing. Decided by the recipe
+        Pairs that are already connected may be chosen, which changes nothing. Decided by the recipe
         if None: True in the released code ("authors"), else False.
     random_state : int or None
+        Seed of the random draws.
     """
 
     pairs_at_once = 1 << 17

@@ -1,4 +1,7 @@
-"""Losses: each as a function, and as a module with its temperature and hardness inside."""
+"""Contrastive losses: `info_nce` for a batch, `node_info_nce` for all nodes of one graph.
+
+Each is a function, and a module (`InfoNCE`, `NodeInfoNCE`) that stores temperature and hardness.
+"""
 
 from augcl.losses.info_nce import InfoNCE, info_nce
 from augcl.losses.node_info_nce import NodeInfoNCE, PairWeights, node_info_nce

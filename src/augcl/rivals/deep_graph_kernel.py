@@ -126,7 +126,7 @@ class DeepGraphKernel(GraphKernel):
     size : int
         Nodes of a graphlet, at most 9.
     n_samples : int
-        Graphlets drawn of each graph, and shortest paths that become sentences.
+        Graphlets drawn from each graph, and shortest paths drawn as sentences.
     dimension, window, passes : int
         Settings of Word2Vec: length of a vector, largest distance of two substructures in a
         sentence, and passes over the sentences (in a new random order each time).

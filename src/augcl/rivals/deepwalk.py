@@ -22,7 +22,7 @@ from augcl.training.progress import Report, progress_bar
 from augcl.views.nodes import NodeViews
 
 BLOCK = 1 << 20
-"""Steps of walks in memory at a time."""
+"""Number of steps of walks that are in memory at a time."""
 
 
 @dataclass(frozen=True)
@@ -205,7 +205,7 @@ class DeepWalk(NodeReader, WalkMethod):
     Attributes
     ----------
     vectors_ : (N, dimensions) float32
-        Of the nodes of the fit.
+        Vectors of the nodes of the fit.
 
     References
     ----------
@@ -342,7 +342,7 @@ class Node2Vec(NodeReader, BiasedWalkMethod):
     Attributes
     ----------
     vectors_ : (N, dimensions) float32
-        Of the nodes of the fit.
+        Vectors of the nodes of the fit.
 
     References
     ----------

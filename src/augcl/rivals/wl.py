@@ -19,7 +19,7 @@ class WLKernel(GraphKernel):
     Parameters
     ----------
     height : int
-        Rounds of refinement; the literature reports each of 1 … 5.
+        Rounds of refinement; papers report heights from 1 to 5.
     normalize : bool
         Scale the kernel so that its diagonal is 1.
     random_state, progress :
