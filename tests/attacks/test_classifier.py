@@ -192,7 +192,7 @@ def test_clone_copies_parameters_and_nothing_learned():
     [
         ({"depth": 0}, "depth"),
         ({"validation": 1}, "validation"),
-        ({"recipe": "paper"}, "recipe"),
+        ({"recipe": "author"}, "recipe"),
         ({"pretrain": True, "pretrain_epochs": 9}, "pretrain_epochs"),
         ({"tau": 0}, "tau"),
         ({"hardness": "augcl"}, "pretrain=True"),

@@ -15,14 +15,14 @@ def draw(form, seed=0):
     return VictimDrop(form=form)(GRAPHS, torch.Generator().manual_seed(seed))
 
 
-@pytest.mark.parametrize("form", ["intended", "authors", "plain"])
+@pytest.mark.parametrize("form", ["self-loops", "star", "plain"])
 def test_a_fifth_of_the_nodes_is_dropped(form):
     nodes = GRAPHS.node_ptr.diff()
     assert torch.equal(draw(form).node_ptr.diff(), nodes - nodes // 5)
 
 
 def test_the_intended_view_is_the_plain_one_and_a_loop_at_every_node():
-    plain, intended = draw("plain"), draw("intended")
+    plain, intended = draw("plain"), draw("self-loops")
     entries = {tuple(e) for e in plain.edge_index.t().tolist()}
     entries |= {(v, v) for v in range(plain.num_nodes)}
     assert sorted(entries) == sorted(map(tuple, intended.edge_index.t().tolist()))
@@ -30,7 +30,7 @@ def test_the_intended_view_is_the_plain_one_and_a_loop_at_every_node():
 
 
 def test_every_edge_of_the_authors_view_touches_node_0():
-    view = draw("authors")
+    view = draw("star")
     zero = view.node_ptr[view.graph_of_node]
     source, target = view.edge_index
     assert ((source == zero[source]) | (target == zero[source])).all()
@@ -38,11 +38,11 @@ def test_every_edge_of_the_authors_view_touches_node_0():
 
 
 def test_the_authors_view_has_as_many_edges_as_the_original():
-    assert torch.equal(draw("authors").edge_ptr.diff(), GRAPHS.edge_ptr.diff())
+    assert torch.equal(draw("star").edge_ptr.diff(), GRAPHS.edge_ptr.diff())
 
 
 def test_the_authors_view_is_what_64_bit_numbers_are_when_read_as_32_bit_ones():
-    plain, view = draw("plain"), draw("authors")
+    plain, view = draw("plain"), draw("star")
     for g in range(len(GRAPHS)):
         one, star = plain.select([g]), view.select([g])
         matrix = np.eye(one.num_nodes, dtype=int)

@@ -153,8 +153,8 @@ def test_an_unsuccessful_gradient_attack_leaves_the_graph(victim):
 
 
 def test_the_authors_targets_are_off_by_one():
-    right = target_classes(np.array([0, 1, 2]), 3, authors=False)
-    theirs = target_classes(np.array([0, 1, 2]), 3, authors=True)
+    right = target_classes(np.array([0, 1, 2]), 3)
+    theirs = target_classes(np.array([0, 1, 2]), 3, first=1)
     assert [[t for t in row if t >= 0] for row in right.T.tolist()] == [[1, 2], [0, 2], [0, 1]]
     assert [[t for t in row if t >= 0] for row in theirs.T.tolist()] == [[0, 2], [0, 1], [0, 1, 2]]
 

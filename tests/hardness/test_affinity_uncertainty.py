@@ -112,7 +112,7 @@ def test_weights_before_fit_are_refused():
     hardness = AffinityUncertainty()
     with pytest.raises(NotFittedError, match="call fit first"):
         augcl.info_nce(*pair(), hardness=hardness)
-    assert not hardness.fitted
+    assert not hardness.state()
     assert hardness.state() == {}
     assert hardness.diagnose() == {}
 
@@ -181,7 +181,7 @@ def test_state_takes_the_weights_elsewhere(estimator, alpha):
     z = pair()
     hardness = fit([z], estimator=estimator, alpha=alpha)
     again = clone(hardness)
-    assert not again.fitted
+    assert not again.state()
     again.load_state(hardness.state())
     assert again.weights(*z).equal(hardness.weights(*z))
     assert again.vitals_ == hardness.vitals_
@@ -190,7 +190,7 @@ def test_state_takes_the_weights_elsewhere(estimator, alpha):
 def test_an_empty_state_leaves_it_unfitted():
     hardness = AffinityUncertainty()
     hardness.load_state({})
-    assert not hardness.fitted
+    assert not hardness.state()
 
 
 def test_same_seed_same_weights_and_the_global_random_state_is_left_alone():

@@ -2,7 +2,7 @@ import pytest
 import torch
 
 from augcl.hardness import Hardness, Uniform
-from augcl.hardness.diagnostics import Monitor
+from augcl.hardness.diagnostics import WeightStatistics
 from augcl.losses import info_nce
 
 
@@ -20,22 +20,18 @@ def random(*shape, seed=0):
 
 @pytest.fixture
 def watched():
-    """Two batches of weights with their labels, and a monitor that has seen them."""
+    """Two batches of weights with their labels, and the statistics of both."""
     weights = [random(6, 6).exp(), random(4, 4, seed=1).exp()]
     weights[0][0, 1:4] = torch.tensor([1.0, 1.005, 0.98])
     labels = [torch.tensor([0, 1, 0, 1, 1, 0]), torch.tensor([1, 1, 1, 0])]
-    inner = Given(weights[0])
-    monitor = Monitor(inner)
+    statistics = WeightStatistics()
     for w, y in zip(weights, labels, strict=True):
-        inner.weights = w
-        monitor.begin_batch(y)
-        n = len(w)
-        info_nce(random(n, 3), random(n, 3, seed=2), hardness=monitor)
-    return monitor, weights, labels
+        statistics.add(w.clone(), y)
+    return statistics, weights, labels
 
 
 def test_statistics_are_those_of_plain_loops(watched):
-    monitor, weights, labels = watched
+    statistics, weights, labels = watched
     every, false, true = [], [], []
     for w, y in zip(weights, labels, strict=True):
         for i in range(len(w)):
@@ -44,7 +40,7 @@ def test_statistics_are_those_of_plain_loops(watched):
                     every.append(w[i, j].item())
                     (false if y[i] == y[j] else true).append(w[i, j].item())
     mean = sum(every) / len(every)
-    read = monitor.read()
+    read = statistics.read()
     assert read["weight_mean"] == pytest.approx(mean)
     spread = (sum((w - mean) ** 2 for w in every) / len(every)) ** 0.5
     assert read["weight_std"] == pytest.approx(spread)
@@ -54,19 +50,28 @@ def test_statistics_are_those_of_plain_loops(watched):
 
 
 def test_reading_starts_anew(watched):
-    monitor, _, _ = watched
-    monitor.read()
-    assert monitor.read() == {}
+    statistics, _, _ = watched
+    statistics.read()
+    assert statistics.read() == {}
 
 
 def test_without_labels_the_kinds_of_negatives_are_left_out():
-    monitor = Monitor(Given(random(5, 5).exp()))
-    info_nce(random(5, 3), random(5, 3, seed=1), hardness=monitor)
-    assert set(monitor.read()) == {"weight_mean", "weight_std", "near_one"}
+    statistics = WeightStatistics()
+    statistics.add(random(5, 5).exp())
+    assert set(statistics.read()) == {"weight_mean", "weight_std", "near_one"}
 
 
-def test_watching_changes_nothing():
+@pytest.mark.parametrize("symmetric", [False, True])
+def test_the_loss_shows_its_weights_in_each_direction_and_stays_the_same(symmetric):
     a, b = random(5, 3), random(5, 3, seed=1)
-    inner = Given(random(5, 5).exp())
-    assert info_nce(a, b, hardness=Monitor(inner)).equal(info_nce(a, b, hardness=inner))
-    assert info_nce(a, b, hardness=Monitor(Uniform())).equal(info_nce(a, b))
+    hardness, seen = Given(random(5, 5).exp()), []
+    loss = info_nce(a, b, hardness=hardness, symmetric=symmetric, observe=seen.append)
+    assert loss.equal(info_nce(a, b, hardness=hardness, symmetric=symmetric))
+    assert len(seen) == 1 + symmetric
+    assert all(log_w.equal(hardness.weights.log()) for log_w in seen)
+
+
+def test_where_all_weights_are_one_there_are_none_to_show():
+    seen = []
+    info_nce(random(5, 3), random(5, 3, seed=1), hardness=Uniform(), observe=seen.append)
+    assert seen == []

@@ -8,15 +8,14 @@ import augcl
 import references
 from augcl import InputError, Oracle
 from augcl.losses import info_nce
-from augcl.losses.pair_weights import PairWeights
+from augcl.losses.node_info_nce import PairWeights
 
 
 def test_false_negatives_are_left_out():
     generator = torch.Generator().manual_seed(0)
     a, b = torch.randn(2, 5, 3, generator=generator, dtype=torch.float64)
     labels = torch.tensor([0, 0, 1, 1, -1])
-    oracle = Oracle()
-    oracle.begin_batch(labels)
+    oracle = Oracle().with_labels(labels)
     kept = [[j for j in range(5) if j != i and (labels[j] != labels[i])] for i in range(4)]
     kept.append([0, 1, 2, 3])
     s = torch.nn.functional.cosine_similarity(a[:, None], b[None], dim=2) / 0.2
@@ -26,8 +25,7 @@ def test_false_negatives_are_left_out():
 
 
 def test_unknown_labels_are_never_the_same():
-    oracle = Oracle()
-    oracle.begin_batch(torch.tensor([-1, -1, 2]))
+    oracle = Oracle().with_labels(torch.tensor([-1, -1, 2]))
     z = torch.eye(3)
     assert oracle.log_weights(z, z, z)[:2].abs().max() == 0
 
@@ -69,5 +67,5 @@ def test_it_gains_on_nodes():
 
 
 def test_in_a_loop_of_ones_own_it_asks_for_labels():
-    with pytest.raises(NotFittedError, match="begin_batch"):
+    with pytest.raises(NotFittedError, match="with_labels"):
         info_nce(torch.eye(3), torch.eye(3), hardness=Oracle())

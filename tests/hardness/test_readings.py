@@ -214,7 +214,7 @@ def test_the_paper_recipe_sets_in_at_epoch_ten():
     for epochs, first in ((40, 10), (20, 10), (12, 6)):
         model = augcl.GraphCL(hardness="augcl", recipe="paper", epochs=epochs)
         model._start()
-        assert model._onset.epoch == first
+        assert model._schedule.first_epoch == first
 
 
 def test_the_paper_recipe_is_alive_on_mutag(mutag):

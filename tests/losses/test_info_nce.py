@@ -95,7 +95,7 @@ def test_constant_uncertainty_is_plain_info_nce(alpha):
     a, b = pair(12, dtype=torch.float32)
     hardness = augcl.AffinityUncertainty(alpha=alpha, passes=1).fit([(a, b)])
     torch.nn.init.zeros_(hardness.network_.last.weight)
-    hardness._take_stock([(a, b)])
+    hardness._measure([(a, b)])
     assert info_nce(a, b, hardness=hardness).item() == pytest.approx(
         info_nce(a, b).item(), abs=1e-6
     )

@@ -8,8 +8,7 @@ import references
 from augcl import GCA, GRACE, RawFeatures
 from augcl.data import NodeGraph
 from augcl.hardness import Hardness, Uniform
-from augcl.losses.node_info_nce import node_info_nce
-from augcl.losses.pair_weights import PairWeights
+from augcl.losses.node_info_nce import PairWeights, node_info_nce
 from quick_nodes import losses, quick, same, uncertainty
 
 # What it gives
@@ -118,9 +117,9 @@ def test_hardness_sets_in_exactly_after_the_warm_up(graph, warmup, plain):
 
 
 def test_long_runs_warm_up_for_400_epochs(graph):
-    model = GRACE(epochs=3000)
+    model = GRACE(hardness="augcl", epochs=3000)
     model._start()
-    assert model._onset.epoch == 400
+    assert model._schedule.first_epoch == 400
 
 
 class Counted(Hardness):

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from augcl import GCA, GRACE, InputError, ProGCL, RawFeatures, load_model
-from augcl.losses.pair_weights import PairWeights
+from augcl.losses.node_info_nce import PairWeights
 from augcl.training import loop
 from quick_nodes import quick, same, uncertainty
 from stopping import stopped_and_resumed, without_seconds

@@ -6,7 +6,15 @@ import torch
 from augcl.data import NodeGraph
 from augcl.data.sparse import compact
 from augcl.ops.csr import SparseMatrix
-from augcl.views.nodes import CENTRALITIES, MOST, NodeViews, drop_probability, importance
+from augcl.views.nodes import (
+    CENTRALITIES,
+    EDGE_ENDS,
+    EMPTY_COLUMNS,
+    MOST,
+    NodeViews,
+    drop_probability,
+    importance,
+)
 
 # A star around node 0 with one more edge, and node 5 alone.
 PAIRS = torch.tensor([[0, 0, 0, 3], [1, 2, 3, 4]])
@@ -37,7 +45,7 @@ def test_in_the_paper_it_counts_by_both_ends():
     views = star()
     degree = {0: 3, 1: 1, 2: 1, 3: 2, 4: 1}
     expected = [math.log((degree[u] + degree[v]) / 2) for u, v in views.edge_index.t().tolist()]
-    found = importance(views, "degree", recipe="paper").edges
+    found = importance(views, "degree", edge_ends="both").edges
     assert found.tolist() == pytest.approx(expected)
     assert torch.equal(found.sort().values[::2], found.sort().values[1::2])  # both directions alike
 
@@ -60,7 +68,7 @@ def test_an_empty_column_spoils_nothing_but_in_the_released_code():
     rates = drop_probability(found, 0.2).tolist()
     assert rates[:2] == pytest.approx(slowly(found[:2].tolist(), 0.2))
     assert rates[2] == pytest.approx(0.7)
-    spoiled = drop_probability(found, 0.2, recipe="authors").tolist()
+    spoiled = drop_probability(found, 0.2, empty_columns="mask-all").tolist()
     assert spoiled == pytest.approx([0.7] * 3)
 
 
@@ -75,12 +83,14 @@ def test_the_mean_is_the_rate_where_nothing_is_capped():
     assert drop_probability(spread, 0.6).max() == pytest.approx(0.7)
 
 
-@pytest.mark.parametrize("recipe", ["default", "authors", "paper"])
+@pytest.mark.parametrize("edge_ends", EDGE_ENDS)
+@pytest.mark.parametrize("restart", [False, True])
+@pytest.mark.parametrize("empty_columns", EMPTY_COLUMNS)
 @pytest.mark.parametrize("centrality", CENTRALITIES)
-def test_probabilities_are_probabilities(centrality, recipe):
-    matter = importance(star(), centrality, recipe=recipe)
+def test_probabilities_are_probabilities(centrality, edge_ends, restart, empty_columns):
+    matter = importance(star(), centrality, edge_ends=edge_ends, pagerank_restart=restart)
     for part in matter:
-        rates = drop_probability(part, 0.4, recipe=recipe)
+        rates = drop_probability(part, 0.4, empty_columns=empty_columns)
         assert bool(((rates >= 0) & (rates <= 0.7 + 1e-6)).all())
 
 

@@ -3,7 +3,9 @@ import pytest
 import torch
 
 from augcl.ops.csr import Adjacency
-from augcl.views.nodes import CENTRALITY, degree, eigenvector, lazy_walk, pagerank
+from augcl.views.nodes import degree, eigenvector, lazy_walk, pagerank
+
+CENTRALITY = {"degree": degree, "pagerank": pagerank, "eigenvector": eigenvector}
 
 
 def adjacency(graph):

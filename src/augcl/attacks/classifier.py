@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import math
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ import torch
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from augcl.attacks.victim_network import EdgeFactors, GraphClassifier
@@ -23,55 +23,16 @@ from augcl.data.labels import class_labels
 from augcl.encoders.structure2vec import Structure2Vec
 from augcl.errors import InputError, one_of
 from augcl.hardness import Hardness, Uniform
-from augcl.methods.contrast import EmbeddedBatches, HardenedLoss, Onset
-from augcl.methods.recipes import chosen_hardness, get_recipe
+from augcl.methods.contrast import EmbeddedBatches, HardnessSchedule, ScheduledLoss
+from augcl.methods.recipes import by_recipe, chosen_hardness, get_recipe
 from augcl.ops.segments import pointer, ranges
-from augcl.training.checkpoint import Snapshot, load_module, prefixed
-from augcl.training.estimator import GraphEstimator, fixed_batches
-from augcl.training.loop import Metrics
+from augcl.training.batches import fixed_batches
+from augcl.training.callbacks import Callbacks, Metrics
+from augcl.training.checkpoint import Snapshot, prefixed
+from augcl.training.estimator import GraphEstimator
 from augcl.views.graphs import NodeDrop
 
-
-class BestEpoch:
-    """Remembers the best epoch of a training and its weights.
-
-    Attributes
-    ----------
-    loss : float
-    epoch : int
-        Counted from 1; 0 while there is none.
-    """
-
-    def __init__(self) -> None:
-        self.loss = math.inf
-        self.epoch = 0
-        self._weights: dict[str, Tensor] = {}
-
-    def see(self, loss: float, epoch: int, network: nn.Module) -> None:
-        """Tell of an epoch; of equals the first counts."""
-        if loss < self.loss:
-            self.loss, self.epoch = loss, epoch
-            self._weights = {k: v.detach().clone() for k, v in network.state_dict().items()}
-
-    def put_back(self, network: nn.Module) -> None:
-        """Give the network the best weights, if there are some, and forget them."""
-        if self._weights:
-            load_module(network, self._weights)
-        self._weights = {}
-
-    def tensors(self) -> dict[str, Tensor]:
-        """All of it, for a checkpoint."""
-        facts = torch.tensor([self.loss, self.epoch], dtype=torch.float64)
-        return {"facts": facts, **prefixed("weights", self._weights)}
-
-    def load(self, tensors: dict[str, Tensor]) -> None:
-        """Take back what `tensors` gave."""
-        self.loss, epoch = tensors["facts"].tolist()
-        self.epoch = int(epoch)
-        self._weights = Snapshot(tensors, {}).part("weights")
-
-
-FORMS = ("intended", "authors", "plain")
+FORMS = ("self-loops", "star", "plain")
 
 
 @dataclass(frozen=True)
@@ -81,16 +42,17 @@ class VictimDrop:
     Parameters
     ----------
     ratio : float
-    form : {"intended", "authors", "plain"}
-        "intended": every kept node gets a self-loop besides, which the original graph has not.
-        "authors": the list of edges and self-loops, stored as 64-bit numbers, is read as 32-bit
-        ones. Every second number is then 0, and the reader takes as many edges as the *original*
-        graph has: entry q of the list becomes an edge to the first node, in both directions.
-        What is left is a star with many-fold edges. "plain": only the nodes are removed.
+    form : {"self-loops", "star", "plain"}
+        "self-loops": every kept node also gets a self-loop, which the original graph has not; this
+        is what the released code intends. "star" is what it does: the list of edges and self-loops,
+        stored as 64-bit numbers, is read as 32-bit ones. Every second number is then 0, and the
+        reader takes as many edges as the *original* graph has: entry q of the list becomes an edge
+        to the first node, in both directions. What is left is a star with many-fold edges.
+        "plain": only the nodes are removed.
     """
 
     ratio: float = 0.2
-    form: str = "intended"
+    form: str = "self-loops"
 
     def __call__(self, graphs: GraphSet, generator: torch.Generator) -> GraphSet:
         """The changed batch: graph i of the result is a view of graph i."""
@@ -99,7 +61,7 @@ class VictimDrop:
         if self.form == "plain":
             return kept
         loops = torch.arange(kept.num_nodes, device=kept.device).expand(2, -1)
-        if self.form == "intended":
+        if self.form == "self-loops":
             return _with_edges(kept, torch.cat([kept.edge_index, loops], 1), symmetric=True)
         once = kept.edge_index[:, kept.edge_index[0] < kept.edge_index[1]]
         ends = _star_ends(kept, torch.cat([loops, once], 1), graphs.edge_ptr.diff() // 2)
@@ -139,8 +101,8 @@ AT_ONCE = 2048
 class GraphClassifierEstimator(ClassifierMixin, GraphEstimator):  # type: ignore[misc]
     """Trains on labels and keeps the epoch with the least loss on graphs held out.
 
-    Its network gives (G, C) logits of a batch; `validation` and `recipe` are among its
-    hyper-parameters.
+    Its network gives (G, C) logits of a batch; `validation`, `select_on` and `reshuffle` are among
+    its hyper-parameters.
 
     Attributes
     ----------
@@ -150,6 +112,8 @@ class GraphClassifierEstimator(ClassifierMixin, GraphEstimator):  # type: ignore
 
     validation: float
     recipe: str
+    select_on: str | None
+    reshuffle: bool | None
 
     def fit(
         self,
@@ -169,33 +133,44 @@ class GraphClassifierEstimator(ClassifierMixin, GraphEstimator):  # type: ignore
         y : (n,) array, optional
             Classes; those that come with the graphs if None.
         test : GraphSet, optional
-            recipe="authors": graphs with labels on whose loss the epoch is chosen.
+            Graphs with labels on whose loss the epoch is chosen, with ``select_on="test"``.
         folder, resume :
             Keep metrics.jsonl and a checkpoint there, and go on from it.
         """
+        for _ in self.fit_epochs(X, y, test=test, folder=folder, resume=resume):
+            pass
+        return self
+
+    def fit_epochs(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        test: Any = None,
+        folder: str | Path | None = None,
+        resume: bool = False,
+    ) -> Iterator[Metrics]:
+        """Learn as `fit` does, but pause after every epoch; yields its metrics."""
         graphs = as_graphset(X)
         labels = class_labels(graphs, y)
         self.classes_, coded = np.unique(labels, return_inverse=True)
         if len(self.classes_) < 2:
             raise InputError(f"{graphs.name} has one class only: a classifier needs two or more")
         self._test = self._check_test(test)
-        super().fit(
-            replace(graphs, y=torch.from_numpy(coded.astype(np.int64))),
-            folder=folder,
-            resume=resume,
-        )
-        self._best.put_back(self.network_)
-        self.best_epoch_ = self._best.epoch or None
-        return self
+        coded_graphs = replace(graphs, y=torch.from_numpy(coded.astype(np.int64)))
+        yield from super().fit_epochs(coded_graphs, folder=folder, resume=resume)
 
     def _check_test(self, test: Any) -> GraphSet | None:
-        if self.recipe != "authors":
+        if not self.selects_on_test:
             if test is not None:
-                raise InputError('test is for recipe="authors": leave it out, or give that recipe')
+                raise InputError(
+                    'test is for select_on="test" (recipe "authors"): leave it out, or give that'
+                )
             return None
         if test is None:
             raise InputError(
-                'recipe="authors" chooses the epoch on test graphs: give them as fit(…, test=)'
+                'select_on="test" (recipe "authors") chooses the epoch on test graphs: give them '
+                "as fit(…, test=)"
             )
         graphs = as_graphset(test)
         found = class_labels(graphs, None)
@@ -204,8 +179,9 @@ class GraphClassifierEstimator(ClassifierMixin, GraphEstimator):  # type: ignore
         return replace(graphs, y=torch.from_numpy(np.searchsorted(self.classes_, found)))
 
     @property
-    def _authors(self) -> bool:
-        return self.recipe == "authors"
+    def selects_on_test(self) -> bool:
+        """Whether `fit` needs test graphs, on which it chooses the epoch."""
+        return bool(by_recipe(self, "select_on") == "test")
 
     @property
     def _competes(self) -> bool:
@@ -214,13 +190,14 @@ class GraphClassifierEstimator(ClassifierMixin, GraphEstimator):  # type: ignore
 
     def _start(self) -> None:
         super()._start()
-        one_of(self.recipe, ("default", "authors"), "recipe")
+        get_recipe(self.recipe)
+        one_of(by_recipe(self, "select_on"), ("validation", "test"), "select_on")
         if not 0 <= self.validation < 1:
             raise InputError(f"validation is {self.validation!r}: give a share from 0 to below 1")
-        self._best = BestEpoch()
+        self._selection: list[GraphSet] = []
 
     def _batches(self, data: GraphSet, generator: torch.Generator) -> list[GraphSet]:
-        self._selection: list[GraphSet] = []
+        self._selection = []
         if self._test is not None:
             held = self._test.to(data.device)
             self._selection = [held.select(part) for part in torch.arange(len(held)).split(50)]
@@ -240,8 +217,8 @@ class GraphClassifierEstimator(ClassifierMixin, GraphEstimator):  # type: ignore
     def _before_epoch(
         self, epoch: int, batches: list[GraphSet], generator: torch.Generator
     ) -> Metrics:
-        self._epoch, self._draws = epoch, generator
-        if self._authors and epoch:  # the released code shuffles before every epoch
+        self._draws = generator
+        if epoch and by_recipe(self, "reshuffle"):
             batches[:] = self._full_batches(generator)
         return {}
 
@@ -251,19 +228,17 @@ class GraphClassifierEstimator(ClassifierMixin, GraphEstimator):  # type: ignore
         with torch.no_grad():
             losses = [float(self._loss(batch, self._draws)) for batch in self._selection]
         loss = float(np.average(losses, weights=[len(batch) for batch in self._selection]))
-        self._best.see(loss, self._epoch + 1, self.network_)
         return {"selection_loss": loss}
+
+    @property
+    def _selects_by(self) -> str | None:
+        return "selection_loss" if self._selection else None
 
     def _learned(self) -> dict[str, Tensor]:
         classes = json.dumps(self.classes_.tolist()).encode()  # numbers or words
-        return {
-            **prefixed("best", self._best.tensors()),
-            "classes": torch.tensor(list(classes), dtype=torch.uint8),
-        }
+        return {"classes": torch.tensor(list(classes), dtype=torch.uint8)}
 
     def _load_learned(self, tensors: dict[str, Tensor]) -> None:
-        self._best.load(Snapshot(tensors, {}).part("best"))
-        self.best_epoch_ = self._best.epoch or None
         self.classes_ = np.array(json.loads(bytes(tensors["classes"].tolist())))
 
     def logits(self, graphs: Any) -> Tensor:
@@ -310,29 +285,43 @@ class Structure2VecClassifier(GraphClassifierEstimator):
     hardness : Hardness or {"none", "augcl", "dcl", "hcl", "progcl"}, optional
         How hard each negative of the pre-training is: "none" is GraphCL's. Any other needs
         ``pretrain=True``.
-    recipe : {"default", "authors"}
-        "authors": the epoch with the lowest loss on `test` (see `fit`) is kept, batches are drawn
-        anew for every epoch, the view of the pre-training is the released code's star, and the
-        positive is left out of the denominator where no hardness weighs. By default an epoch is
-        chosen on graphs held out of the training set, batches are drawn once, and views are what
-        they are meant to be.
+    recipe : {"default", "authors", "paper"}
+        Settings of a named hardness, and what is said to be decided by it below.
     epochs : int
         All epochs; published are up to 1000.
     pretrain_epochs : int, optional
-        How many of them contrast; if None the published share, 101 of 1000, but at least one.
+        Number of epochs that contrast; if None the published share, 101 of 1000, but at least one.
     validation : float
         Share of the training graphs held out to choose the epoch; 0 keeps the last epoch.
-    view : {"intended", "authors", "plain"}, optional
-        How 20 % of the nodes are dropped, see `VictimDrop`; by the recipe if None.
+    select_on : {"validation", "test"}, optional
+        Keep the epoch with the lowest loss on graphs held out of the training set, or on `test`
+        (see `fit`). This and the next four are decided by the recipe if None, and the released
+        code ("authors") has the second choice each.
+    select_from_start : bool, optional
+        Epochs of the pre-training may be kept, too (False, True).
+    reshuffle : bool, optional
+        Draw the batches again before every epoch (False, True).
+    positive_in_denominator : bool, optional
+        See `info_nce` (True, False); a hardness that weighs always has it there.
+    view : {"self-loops", "star", "plain"}, optional
+        How 20 % of the nodes are dropped, see `VictimDrop`.
     tau : float
         Temperature of the pre-training.
     width, hidden : int
         Of an embedding, and of the layer between it and the classes.
     batch_size, lr : int, float
         A last batch that is not full is left out, as published.
+    patience : int, optional
+        End the training after this many epochs without a lower loss on the graphs held out (on
+        the training graphs, after the pre-training, if `validation` is 0).
     random_state : int or None
     device : str
     progress : bool
+    callbacks : list of Callback
+        Watch or end the training; see `augcl.callbacks`.
+    warm_start : bool
+        Let a further `fit` on the same graphs continue the last one, up to `epochs` in total. Give
+        `pretrain_epochs` a number: its default depends on `epochs`.
 
     Attributes
     ----------
@@ -342,6 +331,11 @@ class Structure2VecClassifier(GraphClassifierEstimator):
         The epoch that was kept, counted from 1.
     history_ : list of dict
         One entry per epoch: loss, phase, `selection_loss` and seconds.
+
+    References
+    ----------
+    H. Dai, B. Dai and L. Song. "Discriminative Embeddings of Latent Variable Models for
+    Structured Data". ICML 2016. arXiv:1603.05629.
 
     Examples
     --------
@@ -364,15 +358,22 @@ class Structure2VecClassifier(GraphClassifierEstimator):
         epochs: int = 100,
         pretrain_epochs: int | None = None,
         validation: float = 0.1,
+        select_on: str | None = None,
+        select_from_start: bool | None = None,
+        reshuffle: bool | None = None,
+        positive_in_denominator: bool | None = None,
         view: str | None = None,
         tau: float = 0.5,
         width: int = 64,
         hidden: int = 32,
         batch_size: int = 50,
         lr: float = 0.001,
+        patience: int | None = None,
         random_state: int | None = 0,
         device: str = "cpu",
         progress: bool = True,
+        callbacks: Callbacks = (),
+        warm_start: bool = False,
     ) -> None:
         self.depth = depth
         self.pretrain = pretrain
@@ -381,15 +382,22 @@ class Structure2VecClassifier(GraphClassifierEstimator):
         self.epochs = epochs
         self.pretrain_epochs = pretrain_epochs
         self.validation = validation
+        self.select_on = select_on
+        self.select_from_start = select_from_start
+        self.reshuffle = reshuffle
+        self.positive_in_denominator = positive_in_denominator
         self.view = view
         self.tau = tau
         self.width = width
         self.hidden = hidden
         self.batch_size = batch_size
         self.lr = lr
+        self.patience = patience
         self.random_state = random_state
         self.device = device
         self.progress = progress
+        self.callbacks = callbacks
+        self.warm_start = warm_start
 
     @property
     def _contrasted(self) -> int:
@@ -415,13 +423,14 @@ class Structure2VecClassifier(GraphClassifierEstimator):
                 f"hardness {type(self.hardness_).__name__} weighs the negatives of a pre-training, "
                 "and there is none: give pretrain=True, or drop it"
             )
-        self._view = VictimDrop(form=self.view or ("authors" if self._authors else "intended"))
+        self._view = VictimDrop(form=by_recipe(self, "view"))
         contrasted = self._contrasted
-        self._onset = Onset(self.hardness_, epochs=contrasted, usual=contrasted // 2)
-        self._contrast = HardenedLoss(
-            self._onset,
+        self._schedule = HardnessSchedule(self.hardness_, epochs=contrasted, usual=contrasted // 2)
+        weighted = not isinstance(self.hardness_, Uniform)
+        self._contrast = ScheduledLoss(
+            self._schedule,
             tau=self.tau,
-            positive_in_denominator=not (self._authors and isinstance(self.hardness_, Uniform)),
+            positive_in_denominator=weighted or by_recipe(self, "positive_in_denominator"),
         )
         self._contrasting = False
 
@@ -446,7 +455,7 @@ class Structure2VecClassifier(GraphClassifierEstimator):
         if not self._contrasting:
             return {"phase": "supervised"}
         pairs = EmbeddedBatches(self._pair, batches, generator, anchors_stay=True)
-        return {"phase": "contrastive", **self._onset.before_epoch(epoch, pairs, generator)}
+        return {"phase": "contrastive", **self._schedule.before_epoch(epoch, pairs, generator)}
 
     def _loss(self, batch: GraphSet, generator: torch.Generator) -> Tensor:
         if self._contrasting:
@@ -455,12 +464,15 @@ class Structure2VecClassifier(GraphClassifierEstimator):
         return cross_entropy(self.network_(batch), batch.y)
 
     def _after_epoch(self) -> Metrics:
-        return {**self._contrast.monitor.read(), **super()._after_epoch()}
+        return {**self._contrast.statistics.read(), **super()._after_epoch()}
 
     @property
     def _competes(self) -> bool:
-        # The released code lets contrastive losses of the first phase compete, too.
-        return self._authors or not self._contrasting
+        return bool(by_recipe(self, "select_from_start")) or not self._contrasting
+
+    @property
+    def _comparable_from(self) -> int:
+        return 0 if self._selection else self._contrasted
 
     def _learned(self) -> dict[str, Tensor]:
         return {**super()._learned(), **prefixed("hardness", self.hardness_.state())}
@@ -471,7 +483,7 @@ class Structure2VecClassifier(GraphClassifierEstimator):
 
     def edge_factors(self, graphs: GraphSet, targets: Tensor) -> list[EdgeFactors]:
         """The gradients of −log P(class number targets[r, g]) for every pair of nodes."""
-        data = self._read(graphs)
+        data = self.read(graphs)
         where = next(self.network_.parameters()).device
         factors: list[EdgeFactors] = self.network_.edge_factors(data.to(where), targets.to(where))
         return [factor.to(data.device) for factor in factors]

@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from augcl.attacks.graph_attack import Attack, HasEdgeFactors, HasEdgeGradients, predicted
-from augcl.attacks.rules import Candidates, flip_edges, least_of_each
+from augcl.attacks.rules import Candidates, Semantics, flip_edges, least_of_each
 from augcl.data.graph import GraphSet
 from augcl.errors import InputError
+from augcl.methods.recipes import by_recipe
 
 TIE = 1e-5
 """Gradients within this relative distance of the steepest are equal; the first pair of nodes wins.
@@ -30,13 +31,22 @@ class GradArgmax(Attack):
     Parameters
     ----------
     budget, changes, semantics :
-        See `Attack`; edges are changed one at a time.
-    recipe : {"default", "authors"}
-        "authors": targets are compared with labels counted from 1, so that the true class is
-        tried and a wrong class may be left out; only the gradient of one direction of an edge
-        counts; existing edges are candidates too.
+        See `Attack`; edges are changed one after the other.
+    recipe, idle :
+        See `Attack`.
+    labels_from_one : bool, optional
+        Compare targets with labels counted from 1, so that the true class is tried and a wrong one
+        may be left out. This and the next are decided by the recipe if None: True in the released
+        code ("authors"), else False.
+    one_direction : bool, optional
+        Count the gradient of one direction of an edge alone, the smaller one.
     random_state : int or None
         Not used: nothing is drawn.
+
+    References
+    ----------
+    H. Dai, H. Li, T. Tian, X. Huang, L. Wang, J. Zhu and L. Song. "Adversarial Attack on Graph
+    Structured Data". ICML 2018. arXiv:1806.02371.
 
     Examples
     --------
@@ -48,6 +58,29 @@ class GradArgmax(Attack):
     >>> victim.score(changed) <= victim.score(graphs)
     True
     """
+
+    def __init__(
+        self,
+        *,
+        budget: int = 1,
+        changes: str = "add",
+        semantics: Semantics | None = None,
+        recipe: str = "default",
+        idle: bool | None = None,
+        labels_from_one: bool | None = None,
+        one_direction: bool | None = None,
+        random_state: int | None = 0,
+    ) -> None:
+        super().__init__(
+            budget=budget,
+            changes=changes,
+            semantics=semantics,
+            recipe=recipe,
+            idle=idle,
+            random_state=random_state,
+        )
+        self.labels_from_one = labels_from_one
+        self.one_direction = one_direction
 
     def _flips(
         self, model: Any, graphs: GraphSet, labels: NDArray[Any], generator: torch.Generator
@@ -63,7 +96,8 @@ class GradArgmax(Attack):
         if not len(standing):
             return graphs.edge_index.new_empty(2, 0)
         part, labels = graphs.select(standing), labels[standing]
-        targets = target_classes(_numbers(model, labels), len(model.classes_), self._authors)
+        first = 1 if by_recipe(self, "labels_from_one") else 0
+        targets = target_classes(_numbers(model, labels), len(model.classes_), first=first)
         flips = self._on_standing(model, part, labels, torch.from_numpy(targets).to(graphs.device))
         starts = graphs.node_ptr[torch.from_numpy(standing).to(graphs.device)]
         return flips + (starts - part.node_ptr[:-1])[part.graph_of_node[flips[0]]]
@@ -128,27 +162,30 @@ class GradArgmax(Attack):
         """Return for each row of targets (2, P) gradients by both directions, or (1, P) sums."""
         if isinstance(model, HasEdgeFactors):
             factors = model.edge_factors(graphs, targets)
-            return [found.gradients(f, summed=not self._authors) for f in factors]
+            summed = not by_recipe(self, "one_direction")
+            return [found.gradients(f, summed=summed) for f in factors]
         return [model.edge_gradients(graphs, found.pairs, target) for target in targets]
 
     def _score(self, found: Candidates, gradients: Tensor) -> Tensor:
         """Return (P,) the first-order change of the loss of the target class."""
-        if self._authors:
+        if by_recipe(self, "one_direction"):
             return gradients.min(0).values
         slope = gradients.sum(0)
         return torch.where(found.joined, -slope, slope)
 
 
-def target_classes(number: NDArray[np.int64], classes: int, authors: bool) -> NDArray[np.int64]:
-    """Return (R, G) the classes that each graph is pushed to, in order; −1 means none.
+def target_classes(number: NDArray[np.int64], classes: int, *, first: int = 0) -> NDArray[np.int64]:
+    """Return the (R, G) classes that each graph is pushed to, one after the other; −1 for none.
 
-    >>> target_classes(np.array([0, 1, 2]), 3, authors=False).T.tolist()
+    `first` is the number that the labels of the graphs wrongly count from.
+
+    >>> target_classes(np.array([0, 1, 2]), 3).T.tolist()
     [[1, 2], [0, 2], [0, 1]]
-    >>> target_classes(np.array([0, 1, 2]), 3, authors=True).T.tolist()
+    >>> target_classes(np.array([0, 1, 2]), 3, first=1).T.tolist()
     [[0, 2, -1], [0, 1, -1], [0, 1, 2]]
     """
     every = np.arange(classes)[:, None]
-    left_out = every == number + (1 if authors else 0)
+    left_out = every == number + first
     order = np.argsort(left_out, axis=0, kind="stable")
     found = np.where(np.sort(left_out, axis=0), -1, order)
     return found[(found >= 0).any(axis=1)]

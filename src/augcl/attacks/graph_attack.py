@@ -19,7 +19,8 @@ from augcl.checks import whole_number
 from augcl.data import GraphSet, as_graphset
 from augcl.data.labels import class_labels
 from augcl.errors import InputError, one_of
-from augcl.training.method import seeded_generator
+from augcl.methods.recipes import by_recipe
+from augcl.training.method import plain_settings, seeded_generator
 
 
 @runtime_checkable
@@ -153,6 +154,10 @@ class Attack(BaseEstimator, ABC):  # type: ignore[misc]
     semantics : Semantics, optional
         What must not change; the number of components if None.
     recipe : {"default", "authors"}
+        Decides what is said to be decided by it.
+    idle : bool, optional
+        Pairs that are joined already may be chosen, which changes nothing. Decided by the recipe
+        if None: True in the released code ("authors"), else False.
     random_state : int or None
     """
 
@@ -166,12 +171,14 @@ class Attack(BaseEstimator, ABC):  # type: ignore[misc]
         changes: str = "add",
         semantics: Semantics | None = None,
         recipe: str = "default",
+        idle: bool | None = None,
         random_state: int | None = 0,
     ) -> None:
         self.budget = budget
         self.changes = changes
         self.semantics = semantics
         self.recipe = recipe
+        self.idle = idle
         self.random_state = random_state
 
     @abstractmethod
@@ -194,7 +201,7 @@ class Attack(BaseEstimator, ABC):  # type: ignore[misc]
             True classes; if None, the labels of the graphs, or the model's predictions if they
             have none.
         """
-        self._check()
+        self.check()
         data = as_graphset(graphs)
         labels = self._labels(model, data, y)
         generator = seeded_generator(self.random_state)
@@ -207,12 +214,21 @@ class Attack(BaseEstimator, ABC):  # type: ignore[misc]
             found.append(flips + data.node_ptr[ids[0]])
         return flip_edges(data, torch.cat(found, 1))
 
-    def _check(self) -> None:
+    def settings(self) -> dict[str, Any]:
+        """Return the hyper-parameters as plain JSON values."""
+        return {
+            name: type(value).__name__ if name == "semantics" and value else plain_settings(value)
+            for name, value in self.get_params(deep=False).items()
+            if name != "progress"
+        }
+
+    def check(self) -> None:
+        """Raise `InputError` for settings with which an attack would not start."""
         whole_number("budget", self.budget, least=1)
         one_of(self.changes, CHANGES, "kind of changes")
         one_of(self.recipe, ("default", "authors"), "recipe")
-        if self._authors and self.changes != "add":
-            raise InputError('recipe="authors" only adds edges: leave changes at "add"')
+        if by_recipe(self, "idle") and self.changes != "add":
+            raise InputError('idle=True (recipe "authors") only adds edges: leave changes at "add"')
         given, asked = self.semantics, ("groups", "may_add", "may_delete")
         if isinstance(given, type) or not (
             given is None or all(hasattr(given, name) for name in asked)
@@ -223,18 +239,34 @@ class Attack(BaseEstimator, ABC):  # type: ignore[misc]
             )
 
     @property
-    def _authors(self) -> bool:
-        return self.recipe == "authors"
-
-    @property
     def _rules(self) -> Rules:
         semantics = SameComponents() if self.semantics is None else self.semantics
-        return Rules(semantics, self.changes, idle=self._authors)
+        return Rules(semantics, self.changes, idle=by_recipe(self, "idle"))
 
     def _labels(self, model: Any, graphs: GraphSet, y: Any) -> NDArray[Any]:
         if y is None and graphs.y is None:
             return predicted(model, graphs)
         return class_labels(graphs, y)
+
+
+def changed_edges(before: GraphSet, after: GraphSet) -> list[tuple[int, int, int, str]]:
+    """Return graph, source, target and "add" or "delete" of every undirected edge that differs.
+
+    Nodes are numbered within their graph.
+    """
+    nodes = before.num_nodes
+    keys = [g.edge_index[0].numpy() * nodes + g.edge_index[1].numpy() for g in (before, after)]
+    ptr = before.node_ptr.numpy()
+    rows: list[tuple[int, int, int, str]] = []
+    for change, (here, there) in {"add": (1, 0), "delete": (0, 1)}.items():
+        pair = np.setdiff1d(keys[here], keys[there])
+        source, target = pair // nodes, pair % nodes
+        once = source < target
+        source, target = source[once], target[once]
+        graph = np.searchsorted(ptr, source, side="right") - 1
+        each = zip(graph, source - ptr[graph], target - ptr[graph], strict=True)
+        rows += [(int(g), int(s), int(t), change) for g, s, t in each]
+    return rows
 
 
 def _batches(graphs: GraphSet, limit: int) -> list[Tensor]:

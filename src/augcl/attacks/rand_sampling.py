@@ -25,9 +25,14 @@ class RandSampling(Attack):
     ----------
     budget, changes, semantics :
         See `Attack`.
-    recipe : {"default", "authors"}
-        "authors": existing edges may be drawn too, which changes nothing.
+    recipe, idle :
+        See `Attack`.
     random_state : int or None
+
+    References
+    ----------
+    H. Dai, H. Li, T. Tian, X. Huang, L. Wang, J. Zhu and L. Song. "Adversarial Attack on Graph
+    Structured Data". ICML 2018. arXiv:1806.02371.
 
     Examples
     --------
@@ -49,7 +54,7 @@ class RandSampling(Attack):
         flips = graphs.edge_index.new_empty(2, 0)
         for step in range(self.budget):
             new = self._draw(graphs, flips, generator)
-            if self._authors:  # an existing edge may be drawn, as published
+            if self._rules.idle:
                 new = new[:, ~is_edge(graphs, new)]
             flips = torch.cat([flips, new], 1)
             if step + 1 < self.budget:

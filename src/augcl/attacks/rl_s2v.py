@@ -19,8 +19,9 @@ from augcl.attacks.rules import Semantics, flip_edges
 from augcl.checks import number, whole_number
 from augcl.data import GraphSet, as_graphset
 from augcl.errors import InputError
+from augcl.methods.recipes import by_recipe
 from augcl.training.checkpoint import Snapshot, load_module, prefixed
-from augcl.training.method import fingerprint, plain_settings, seeded_generator
+from augcl.training.method import fingerprint, seeded_generator
 from augcl.training.threads import threads_for
 
 FILE = "attack.safetensors"
@@ -38,14 +39,6 @@ class LearnedAttack(Attack):
     @abstractmethod
     def _network(self, generator: torch.Generator) -> nn.Module:
         """Return an untrained network for `n_features_in_` node features."""
-
-    def settings(self) -> dict[str, Any]:
-        """Return the hyper-parameters as plain JSON values."""
-        return {
-            name: type(value).__name__ if name == "semantics" and value else plain_settings(value)
-            for name, value in self.get_params(deep=False).items()
-            if name != "progress"
-        }
 
     def save(self, path: str | Path) -> None:
         """Write network and settings to a folder, never as a pickle."""
@@ -83,19 +76,25 @@ class RLS2V(LearnedAttack):
     ----------
     budget, changes, semantics :
         See `Attack`.
-    recipe : {"default", "authors"}
-        "authors": the agent always explores (ε = 1) and learns on the graphs that it attacks; the
-        state with the lowest accuracy of the model on them is kept; existing edges may be chosen,
-        and graphs that are misclassified from the start are changed too.
+    recipe, idle :
+        See `Attack`.
+    explore_only : bool, optional
+        Always choose at random while learning (ε = 1), unless `epsilon` is given. This and the next
+        two are decided by the recipe if None: True in the released code ("authors"), else False.
+    learn_on_attacked : bool, optional
+        Learn on the very graphs that are then attacked, and keep the state with the lowest accuracy
+        of the model on them.
+    attack_all : bool, optional
+        Change graphs that are misclassified from the start, too.
     updates : int
         Steps of learning, each with `batch_size` new games; published: 100,000.
     epsilon : (float, float), optional
-        Probability of a random choice at the start and at the end; it falls linearly. Default:
-        from 1 to 0.05, for "authors" always 1.
+        Probability of a random choice at the start, and from `epsilon_share` of the updates on;
+        falls linearly between; from 1 to 0.05 if None.
     epsilon_share : float
         Share of the updates after which `epsilon` has reached its end.
     validation : float
-        Share of the graphs of `fit` that choose the best state (not used by "authors").
+        Share of the graphs of `fit` kept for choosing the best state; see `learn_on_attacked`.
     evaluate_every, copy_every : int
         Updates between two evaluations, and between two copies to the target network.
     burn_in : int
@@ -115,6 +114,11 @@ class RLS2V(LearnedAttack):
     history_ : list of dict
         One entry per evaluation: update, loss, epsilon and the model's accuracy.
 
+    References
+    ----------
+    H. Dai, H. Li, T. Tian, X. Huang, L. Wang, J. Zhu and L. Song. "Adversarial Attack on Graph
+    Structured Data". ICML 2018. arXiv:1806.02371.
+
     Examples
     --------
     >>> import augcl
@@ -133,6 +137,10 @@ class RLS2V(LearnedAttack):
         changes: str = "add",
         semantics: Semantics | None = None,
         recipe: str = "default",
+        idle: bool | None = None,
+        explore_only: bool | None = None,
+        learn_on_attacked: bool | None = None,
+        attack_all: bool | None = None,
         updates: int = 3000,
         epsilon: tuple[float, float] | None = None,
         epsilon_share: float = 0.5,
@@ -153,8 +161,12 @@ class RLS2V(LearnedAttack):
             changes=changes,
             semantics=semantics,
             recipe=recipe,
+            idle=idle,
             random_state=random_state,
         )
+        self.explore_only = explore_only
+        self.learn_on_attacked = learn_on_attacked
+        self.attack_all = attack_all
         self.updates = updates
         self.epsilon = epsilon
         self.epsilon_share = epsilon_share
@@ -169,8 +181,9 @@ class RLS2V(LearnedAttack):
         self.lr = lr
         self.progress = progress
 
-    def _check(self) -> None:
-        super()._check()
+    def check(self) -> None:
+        """Raise `InputError` for settings with which `fit` would not start."""
+        super().check()
         counts = ("updates", "burn_in", "replay", "evaluate_every", "copy_every", "batch_size")
         for name in (*counts, "width", "depth"):
             whole_number(name, getattr(self, name), least=1)
@@ -186,10 +199,15 @@ class RLS2V(LearnedAttack):
             number(f"epsilon[{place}]", end, least=0, most=1)
 
     @property
+    def learns_on_attacked(self) -> bool:
+        """Whether `fit` takes the very graphs that are then attacked."""
+        return bool(by_recipe(self, "learn_on_attacked"))
+
+    @property
     def _epsilon(self) -> tuple[float, float]:
         if self.epsilon is not None:
             return self.epsilon
-        return (1.0, 1.0) if self._authors else (1.0, 0.05)
+        return (1.0, 1.0) if by_recipe(self, "explore_only") else (1.0, 0.05)
 
     @property
     def _schedule(self) -> Schedule:
@@ -222,7 +240,7 @@ class RLS2V(LearnedAttack):
         resume : bool
             Continue from that checkpoint, if there is one, with bit-identical results.
         """
-        self._check()
+        self.check()
         data = as_graphset(graphs)
         labels = self._labels(model, data, y)
         generator = seeded_generator(self.random_state)
@@ -261,7 +279,7 @@ class RLS2V(LearnedAttack):
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Split the graphs into those that evaluate the agent and those that train it."""
         every = np.arange(count)
-        if not self.validation or self._authors or count < 2:
+        if not self.validation or self.learns_on_attacked or count < 2:
             return every, every
         order = torch.randperm(count, generator=generator).numpy()
         held = min(count - 1, max(1, int(count * self.validation)))
@@ -279,14 +297,14 @@ class RLS2V(LearnedAttack):
         """Return (2, P) the pairs that the agent changes in correctly classified graphs."""
         game = Game(graphs, self._rules)
         flips = game.flips(game.play(network, 2 * self.budget))
-        if self._authors:
+        if by_recipe(self, "attack_all"):
             return flips
         standing = torch.from_numpy(predicted(model, graphs) == labels).to(graphs.device)
         return flips[:, standing[graphs.graph_of_node[flips[0]]]]
 
     def perturb(self, model: Any, graphs: Any, y: Any = None) -> GraphSet:
         """Return the graphs with at most `budget` changed edges each; see `Attack.perturb`."""
-        if self._authors and not hasattr(self, "network_"):
+        if self.learns_on_attacked and not hasattr(self, "network_"):
             return copy.copy(self).fit(model, graphs, y).perturb(model, graphs, y)
         check_is_fitted(self, "network_", msg="RLS2V is not fitted: call fit(model, graphs) first")
         return super().perturb(model, graphs, y)

@@ -1,4 +1,4 @@
-"""How hard each negative is: one small interface, one file a method."""
+"""How much each negative counts: one small interface, one file per method."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -36,18 +36,18 @@ HARDNESS: dict[str, type[Hardness]] = {
     "hcl": HCL,
     "progcl": ProGCL,
 }
-"""Names for the command line; a new method adds one line."""
+"""Names for `hardness=` and the command line; a new hardness adds one line."""
 
 CEILING: dict[str, type[Hardness]] = {"oracle": Oracle}
-"""What uses the labels: it is no method and stands in comparisons only."""
+"""Uses the labels: no method, for comparisons only."""
 
 
 def named_hardness(
     name: str, recipe: str = "default", options: Mapping[str, Any] | None = None
 ) -> Hardness:
-    """Make the hardness of that name; AUGCL has the settings of the recipe.
+    """Make the hardness of that name; AUGCL gets the settings of the recipe.
 
-    `options` are parameters that the user gives; a wrong one raises `InputError`.
+    `options` are parameters of the user; an unknown one raises `InputError`.
     """
     every = HARDNESS | CEILING
     kind = every[one_of(name, every, "hardness")]

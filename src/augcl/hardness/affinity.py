@@ -1,10 +1,16 @@
-"""AUGCL: the weight of a negative is how unsure a model is about which group it belongs to."""
+"""AUGCL: the weight of a negative is how unsure a model is about which group it belongs to.
+
+s_ij = cos(z_i, z_j)                                  affinity of anchor i and candidate j
+c_ij = 1 if j is in the similar group of i, else 0    partition.py: 2-means of row i
+u_ij = P(“I don't know” | z_i, z_j, s_ij)             uncertainty.py: a network learns c_ij
+w_ij = α_i · u_ij                                     `AffinityUncertainty.log_weights`
+loss_i = −s_ii/τ + log( e^{s_ii/τ} + Σ_{j≠i} w_ij e^{s_ij/τ} )       losses/info_nce.py
+"""
 
 from __future__ import annotations
 
 import math
 import warnings
-from dataclasses import dataclass
 from numbers import Real
 from typing import Any
 
@@ -24,85 +30,11 @@ from augcl.ops.cosine import cosine, unit_rows
 EXCLUDED = -1e4
 """log u of a candidate that the distance estimator leaves out."""
 
-
-def check_pair(batch: tuple[Tensor, Tensor]) -> None:
-    """Raise `InputError` unless it is (anchors (N, D), candidates (M, D)), finite, with M ≥ N."""
-    shapes = [tuple(part.shape) for part in batch]
-    if not (
-        len(shapes) == 2
-        and all(len(shape) == 2 for shape in shapes)
-        and shapes[0][1] == shapes[1][1]
-        and shapes[0][0] <= shapes[1][0]
-    ):
-        raise InputError(
-            f"a batch has the shapes {', '.join(map(str, shapes))}: give pairs of anchors (N, D) "
-            "and candidates (N, D), as in fit([(z1, z2), …])"
-        )
-    if not all(bool(part.isfinite().all()) for part in batch):
-        raise InputError(
-            "the embeddings hold NaN or infinity: the training before has diverged, lower its "
-            "learning rate"
-        )
-
-
-@dataclass
-class Judge:
-    """Groups, inputs and uncertainties of pairs; without a network, by distance alone."""
-
-    partition: str
-    partition_of: str
-    similar: str
-    normalize: bool
-    affinity_input: bool
-    estimator: Estimator | None = None
-    network: PairNetwork | None = None
-
-    def groups(self, anchors: Tensor, candidates: Tensor, affinity: Tensor) -> Tensor:
-        """(N, M) 1 for the similar candidates of each anchor, else 0."""
-        if self.partition_of == "embedding":
-            group = embedding_groups(*self._embeddings(anchors, candidates), self.partition)
-        else:
-            group = PARTITIONS[self.partition](affinity)
-        if self.similar == "positive":
-            group = group ^ ~group.diagonal()[:, None]
-        return group.long()
-
-    def _embeddings(self, anchors: Tensor, candidates: Tensor) -> tuple[Tensor, Tensor]:
-        anchors, candidates = anchors.detach(), candidates.detach()
-        if self.normalize:
-            anchors, candidates = unit_rows(anchors), unit_rows(candidates)
-        return anchors.float(), candidates.float()
-
-    def inputs(
-        self, anchors: Tensor, candidates: Tensor, affinity: Tensor
-    ) -> tuple[Tensor, Tensor, Tensor | None]:
-        """What the network sees: float32, by default unit vectors and standardised affinities."""
-        anchors, candidates = self._embeddings(anchors, candidates)
-        if not self.affinity_input:
-            return anchors, candidates, None
-        centred = affinity.detach() - affinity.detach().mean(1, keepdim=True)
-        spread = centred.square().mean(1, keepdim=True).sqrt()
-        return anchors, candidates, (centred / spread.clamp_min(1e-6)).float()
-
-    @torch.no_grad()
-    def pairs(self, anchors: Tensor, candidates: Tensor) -> Pairs:
-        """What the network learns from."""
-        affinity = cosine(anchors, candidates)
-        return Pairs(
-            *self.inputs(anchors, candidates, affinity), self.groups(anchors, candidates, affinity)
-        )
-
-    def verdict(
-        self, anchors: Tensor, candidates: Tensor, affinity: Tensor
-    ) -> tuple[Tensor, Tensor | None]:
-        """(N, M) log u, and the groups that the network would name."""
-        if self.network is None or self.estimator is None:
-            nearness = -(1 - affinity).clamp_min(1e-6).log()
-            similar = self.groups(anchors, candidates, affinity) == 1
-            return torch.where(similar, EXCLUDED, nearness), None
-        network = self.network.to(affinity.device)  # a loaded one lies on the CPU
-        logits = network.blocked(*self.inputs(anchors, candidates, affinity))
-        return self.estimator.log_uncertainty(logits), (logits[..., 1] > logits[..., 0]).long()
+MEANING = {
+    "collapsed": "All weights are (almost) equal, so the weighted loss is (almost) the plain one",
+    "unlearned": "Its weights differ, but it names the groups no better than the larger group does",
+}
+"""What it means that the uncertainty model is in that state."""
 
 
 class CollapseWarning(UserWarning):
@@ -113,17 +45,11 @@ class UndefinedAlphaError(InputError):
     """α = 1/(μ + kδ) is no weight on these data, because μ + kδ is not positive."""
 
 
-MEANING = {
-    "collapsed": "All weights are (almost) equal, so the weighted loss is (almost) the plain one",
-    "unlearned": "Its weights differ, but it names the groups no better than the larger group does",
-}
-
-
 class AffinityUncertainty(Hardness):
     """Affinity uncertainty (AUGCL): w_ij = α · u_ij, no gradient through w.
 
     The candidates of each anchor are split in two groups, similar and other ones (*partition*), a
-    small model learns the groups with an extra answer "I don't know" (*estimator*), and its
+    small network learns the groups with an extra answer "I don't know" (*estimator*), and its
     uncertainty u_ij is the weight of candidate j in the loss of anchor i. The defaults are not the
     paper's, which `from_recipe("paper")` gives, nor the released code's (`from_recipe("authors")`);
     docs/paper.md lists every statement of the paper with the argument that stands for it.
@@ -137,8 +63,8 @@ class AffinityUncertainty(Hardness):
         or the embeddings of the candidates, as the paper's text says. Embeddings have one
         clustering for all anchors, and an anchor's similar group is the cluster it lies in.
     estimator : {"gamblers", "softmax", "entropy", "distance"}
-        Where the uncertainty comes from; "distance" learns nothing (u = 1 / (1 − s_ij) for
-        dissimilar candidates, 0 for similar ones).
+        Source of the uncertainty; "distance" learns nothing (u = 1 / (1 − s_ij) for dissimilar
+        candidates, 0 for similar ones).
     reward : float
         o of Deep Gamblers, above 1; the larger, the less is abstained.
     alpha : "row", "global" or float
@@ -147,13 +73,13 @@ class AffinityUncertainty(Hardness):
         A number k: α = 1/(μ + kδ), with μ and δ the mean and standard deviation of u over all
         negatives of the fit; where μ + kδ is not positive, `fit` raises `UndefinedAlphaError`.
     temper : float
-        Weights are w to this power, renormalised: 1 as published, 0 is uniform. The default is
-        mild, because at full strength the weights of a living model cost accuracy; it was chosen
-        on ``digits``, which is in no table of the paper.
+        Power of the weights, which are then renormalised: 1 as published, 0 is uniform. The
+        default is mild, because at full strength the weights of a living model cost accuracy; it
+        was chosen on ``digits``, which is in no table of the paper.
     refresh : int, optional
-        Methods fit anew every so many epochs; as published, never.
+        A contrastive method refits it every `refresh` epochs; it fits once if None, as published.
     normalize, affinity_input : bool
-        Inputs of the model: embeddings of unit length; the affinity besides.
+        Inputs of the network: embeddings of unit length; the affinity too.
     similar : {"larger", "positive"}
         The group called similar: the one of larger affinities (the anchor's own cluster, where
         embeddings are split), or the one with the positive.
@@ -165,14 +91,13 @@ class AffinityUncertainty(Hardness):
         The loss of an anchor is the mean over its candidates, as in the released code, or their
         sum, as printed in the paper; SGD then takes steps that are M times as long.
     hidden : int
-        Units of the model's two hidden layers; 128 as published.
+        Units of the network's two hidden layers; 128 as published.
     pair_batch : int
         Pairs per update.
     pairs_per_pass : int or None
-        A pass after the first learns from about so many pairs at most; None: from all, as
-        published.
+        Largest number of pairs, about, of a pass after the first; all if None, as published.
     restarts : int
-        New attempts, each with twice the warm-up, while the model is not alive.
+        New attempts, each with twice the warm-up, while the network is not alive.
     recipe : {"default", "authors", "paper"}
         The recipe that these settings come from; a label that `from_recipe` sets. A method with
         another ``recipe=`` refuses this hardness, because it would ignore that recipe.
@@ -183,6 +108,12 @@ class AffinityUncertainty(Hardness):
     ----------
     vitals_ : Vitals
         Spread of the weights and agreement with the partition after `fit`.
+
+    References
+    ----------
+    C. Niu, G. Pang and L. Chen. "Affinity Uncertainty-Based Hard Negative Mining in Graph
+    Contrastive Learning". IEEE Transactions on Neural Networks and Learning Systems 35(9),
+    2024. arXiv:2301.13340, doi:10.1109/TNNLS.2023.3339770.
 
     Examples
     --------
@@ -261,12 +192,64 @@ class AffinityUncertainty(Hardness):
         chosen = recipes[one_of(name, recipes, "recipe")]
         return cls(**{**chosen, "recipe": name, **settings})
 
+    @torch.no_grad()
+    def log_weights(self, anchors: Tensor, candidates: Tensor, affinity: Tensor) -> Tensor:
+        """Return the (N, M) log w_ij; finite for finite embeddings."""
+        self._need_fit()
+        log_u = self.temper * self._log_uncertainty(anchors, candidates, affinity)[0]
+        if self.alpha == "row":
+            return log_u - _log_mean(log_u, dim=1)
+        shifted: Tensor = log_u - (self._log_mean + math.log(self._alpha_divisor))
+        return shifted
+
+    def _log_uncertainty(
+        self, anchors: Tensor, candidates: Tensor, affinity: Tensor
+    ) -> tuple[Tensor, Tensor | None]:
+        """Return the (N, M) log u_ij, and the groups that the network names, if there is one."""
+        if self.network_ is None:
+            nearness = -(1 - affinity).clamp_min(1e-6).log()
+            similar = self._groups(anchors, candidates, affinity) == 1
+            return torch.where(similar, EXCLUDED, nearness), None
+        network = self.network_.to(affinity.device)  # a loaded one lies on the CPU
+        logits = network.blocked(*self._inputs(anchors, candidates, affinity))
+        return self._estimator().log_uncertainty(logits), (logits[..., 1] > logits[..., 0]).long()
+
+    def _groups(self, anchors: Tensor, candidates: Tensor, affinity: Tensor) -> Tensor:
+        """Return (N, M) 1 for the similar candidates of each anchor, else 0."""
+        if self.partition_of == "embedding":
+            group = embedding_groups(*self._embeddings(anchors, candidates), self.partition)
+        else:
+            group = PARTITIONS[self.partition](affinity)
+        if self.similar == "positive":
+            group = group ^ ~group.diagonal()[:, None]
+        return group.long()
+
+    def _inputs(
+        self, anchors: Tensor, candidates: Tensor, affinity: Tensor
+    ) -> tuple[Tensor, Tensor, Tensor | None]:
+        """Return what the network sees: embeddings and, if it may see them, affinities (N, M).
+
+        The affinities of each anchor are standardised.
+        """
+        anchors, candidates = self._embeddings(anchors, candidates)
+        if not self.affinity_input:
+            return anchors, candidates, None
+        centred = affinity.detach() - affinity.detach().mean(1, keepdim=True)
+        spread = centred.square().mean(1, keepdim=True).sqrt()
+        return anchors, candidates, (centred / spread.clamp_min(1e-6)).float()
+
+    def _embeddings(self, anchors: Tensor, candidates: Tensor) -> tuple[Tensor, Tensor]:
+        anchors, candidates = anchors.detach(), candidates.detach()
+        if self.normalize:
+            anchors, candidates = unit_rows(anchors), unit_rows(candidates)
+        return anchors.float(), candidates.float()
+
     @torch.enable_grad()
     def fit(
         self, batches: Batches, *, generator: torch.Generator | None = None
     ) -> AffinityUncertainty:
         """Learn the uncertainty of pairs (anchors (N, D), candidates (N, D))."""
-        self.check()
+        self._check()
         if generator is None:
             generator = torch.Generator().manual_seed(int(self.random_state))
         if iter(batches) is batches:  # an iterator can be read once, and we read every pass
@@ -278,7 +261,7 @@ class AffinityUncertainty(Hardness):
         for attempt in range(self.restarts + 1):
             warmup = self.warmup * 2**attempt
             self.network_ = self._trained_network(batches, first[0], warmup, generator)
-            self._take_stock(batches)
+            self._measure(batches)
             if self.vitals_.alive:
                 return self
         warnings.warn(
@@ -290,51 +273,93 @@ class AffinityUncertainty(Hardness):
         )
         return self
 
-    @property
-    def fitted(self) -> bool:
-        return hasattr(self, "vitals_")
+    def _trained_network(
+        self, batches: Batches, first: Tensor, warmup: int, generator: torch.Generator
+    ) -> PairNetwork | None:
+        if self.estimator == "distance":
+            return None
+        network = self._new_network(first.shape[1], generator).to(first.device)
+        train_network(
+            network,
+            self._estimator(),
+            batches,
+            self._pairs,
+            warmup=warmup,
+            passes=self.passes,
+            optimizer=self.optimizer,
+            lr=self.lr,
+            reduction=self.reduction,
+            pair_batch=self.pair_batch,
+            pairs_per_pass=self.pairs_per_pass,
+            generator=generator,
+        )
+        return network
 
     @torch.no_grad()
-    def log_weights(self, anchors: Tensor, candidates: Tensor, affinity: Tensor) -> Tensor:
-        """(N, M) log w_ij; finite for finite embeddings."""
-        log_u = self.temper * self._log_uncertainty(anchors, candidates, affinity)
-        if self.alpha == "row":
-            return log_u - _log_mean(log_u, dim=1)
-        shifted: Tensor = log_u - (self._log_mean + math.log(self._alpha_divisor))
-        return shifted
-
-    def weights(self, anchors: Tensor, candidates: Tensor) -> Tensor:
-        """(N, M) weights w_ij of candidate j in the loss of anchor i."""
-        return self.log_weights(anchors, candidates, cosine(anchors, candidates)).exp()
-
-    @torch.no_grad()
-    def uncertainty(self, anchors: Tensor, candidates: Tensor) -> Tensor:
-        """(N, M) U of the paper: how unsure the model is about the group of each candidate."""
-        return self._log_uncertainty(anchors, candidates, cosine(anchors, candidates)).exp()
-
-    @torch.no_grad()
-    def groups(self, anchors: Tensor, candidates: Tensor) -> Tensor:
-        """(N, M) bool: whether candidate j is in the similar group of anchor i; needs no fit."""
+    def _pairs(self, anchors: Tensor, candidates: Tensor) -> Pairs:
+        """Return what the network learns from: its inputs and the groups of one batch."""
         affinity = cosine(anchors, candidates)
-        return self._judge().groups(anchors, candidates, affinity).bool()
+        groups = self._groups(anchors, candidates, affinity)
+        return Pairs(*self._inputs(anchors, candidates, affinity), groups)
 
-    def margins(self, anchors: Tensor, candidates: Tensor, tau: float) -> Tensor:
-        """(N, M) margins m_ij = τ/2 · log w_ij of the paper's Theorem 1."""
-        number("tau", tau, above=0)
-        return tau / 2 * self.log_weights(anchors, candidates, cosine(anchors, candidates))
+    def _estimator(self) -> Estimator:
+        return make_estimator(self.estimator, self.reward)
 
-    def _log_uncertainty(self, anchors: Tensor, candidates: Tensor, affinity: Tensor) -> Tensor:
-        if not self.fitted:
-            raise NotFittedError("AffinityUncertainty has no weights yet: call fit first")
-        return self._judge().verdict(anchors, candidates, affinity)[0]
+    def _new_network(self, width: int, generator: torch.Generator) -> PairNetwork:
+        classes = self._estimator().classes
+        return PairNetwork(width, classes, hidden=self.hidden, generator=generator)
+
+    @torch.no_grad()
+    def _measure(self, batches: Batches) -> None:
+        """Find the mean and the variation of u over all negatives, and the vitals."""
+        log_us, vitals = [], []
+        for anchors, candidates in batches:
+            affinity = cosine(anchors, candidates)
+            log_u, guess = self._log_uncertainty(anchors, candidates, affinity)
+            negative = ~torch.eye(*log_u.shape, dtype=torch.bool, device=log_u.device)
+            log_us.append(log_u[negative])
+            groups = self._groups(anchors, candidates, affinity)
+            vitals.append(Vitals.of_batch(log_u, guess, groups))
+        every = torch.cat(log_us).double()
+        every = every if len(every) else every.new_zeros(1)  # one graph a batch: no negatives
+        self._log_mean = float(_log_mean(self.temper * every, dim=0))
+        log_mean, log_second = float(_log_mean(every, dim=0)), float(_log_mean(2 * every, dim=0))
+        self._variation = math.sqrt(max(0.0, math.expm1(log_second - 2 * log_mean)))
+        if self._alpha_divisor <= 0:
+            raise UndefinedAlphaError(
+                f"alpha = {self.alpha} means 1/(μ + kδ) with k = {self.alpha}, but μ + kδ = "
+                f"{math.exp(log_mean) * self._alpha_divisor:.3g} is not positive on these data "
+                f"(δ = {self._variation:.3g} μ): choose a larger k"
+            )
+        self.vitals_ = Vitals.mean(vitals)
 
     @property
     def _alpha_divisor(self) -> float:
         """(μ + kδ) / μ."""
         return 1.0 if isinstance(self.alpha, str) else 1 + self.alpha * self._variation
 
+    def weights(self, anchors: Tensor, candidates: Tensor) -> Tensor:
+        """Return the (N, M) weights w_ij of candidate j in the loss of anchor i."""
+        return self.log_weights(anchors, candidates, cosine(anchors, candidates)).exp()
+
+    @torch.no_grad()
+    def uncertainty(self, anchors: Tensor, candidates: Tensor) -> Tensor:
+        """Return the (N, M) matrix U of the paper: the uncertainty about each candidate's group."""
+        self._need_fit()
+        return self._log_uncertainty(anchors, candidates, cosine(anchors, candidates))[0].exp()
+
+    @torch.no_grad()
+    def groups(self, anchors: Tensor, candidates: Tensor) -> Tensor:
+        """Return (N, M) True where candidate j is in the similar group of i; needs no fit."""
+        return self._groups(anchors, candidates, cosine(anchors, candidates)).bool()
+
+    def margins(self, anchors: Tensor, candidates: Tensor, tau: float) -> Tensor:
+        """Return the (N, M) margins m_ij = τ/2 · log w_ij of the paper's Theorem 1."""
+        number("tau", tau, above=0)
+        return tau / 2 * self.log_weights(anchors, candidates, cosine(anchors, candidates))
+
     def state(self) -> dict[str, Tensor]:
-        if not self.fitted:
+        if not hasattr(self, "vitals_"):
             return {}
         stock = torch.tensor([self._log_mean, self._variation], dtype=torch.float64)
         learned = {} if self.network_ is None else self.network_.state_dict()
@@ -353,9 +378,13 @@ class AffinityUncertainty(Hardness):
             self.network_.load_state_dict(learned)
 
     def diagnose(self) -> dict[str, Any]:
-        return self.vitals_.to_dict() if self.fitted else {}
+        return self.vitals_.to_dict() if hasattr(self, "vitals_") else {}
 
-    def check(self) -> None:
+    def _need_fit(self) -> None:
+        if not hasattr(self, "vitals_"):
+            raise NotFittedError("AffinityUncertainty has no weights yet: call fit first")
+
+    def _check(self) -> None:
         one_of(self.partition, PARTITIONS, "partition")
         one_of(self.partition_of, ("affinity", "embedding"), "partition_of")
         one_of(self.reduction, ("mean", "sum"), "reduction")
@@ -375,66 +404,25 @@ class AffinityUncertainty(Hardness):
             if getattr(self, name) is not None:
                 whole_number(name, getattr(self, name), least=1)
 
-    def _judge(self) -> Judge:
-        return Judge(
-            self.partition,
-            self.partition_of,
-            self.similar,
-            self.normalize,
-            self.affinity_input,
-            None if self.estimator == "distance" else make_estimator(self.estimator, self.reward),
-            getattr(self, "network_", None),
+
+def check_pair(batch: tuple[Tensor, Tensor]) -> None:
+    """Raise `InputError` unless a batch is (anchors (N, D), candidates (M, D)), finite, M ≥ N."""
+    shapes = [tuple(part.shape) for part in batch]
+    if not (
+        len(shapes) == 2
+        and all(len(shape) == 2 for shape in shapes)
+        and shapes[0][1] == shapes[1][1]
+        and shapes[0][0] <= shapes[1][0]
+    ):
+        raise InputError(
+            f"a batch has the shapes {', '.join(map(str, shapes))}: give pairs of anchors (N, D) "
+            "and candidates (N, D), as in fit([(z1, z2), …])"
         )
-
-    def _new_network(self, width: int, generator: torch.Generator) -> PairNetwork:
-        classes = make_estimator(self.estimator, self.reward).classes
-        return PairNetwork(width, classes, hidden=self.hidden, generator=generator)
-
-    def _trained_network(
-        self, batches: Batches, first: Tensor, warmup: int, generator: torch.Generator
-    ) -> PairNetwork | None:
-        if self.estimator == "distance":
-            return None
-        network = self._new_network(first.shape[1], generator).to(first.device)
-        train_network(
-            network,
-            make_estimator(self.estimator, self.reward),
-            batches,
-            self._judge().pairs,
-            warmup=warmup,
-            passes=self.passes,
-            optimizer=self.optimizer,
-            lr=self.lr,
-            reduction=self.reduction,
-            pair_batch=self.pair_batch,
-            pairs_per_pass=self.pairs_per_pass,
-            generator=generator,
+    if not all(bool(part.isfinite().all()) for part in batch):
+        raise InputError(
+            "the embeddings hold NaN or infinity: the training before has diverged, lower its "
+            "learning rate"
         )
-        return network
-
-    @torch.no_grad()
-    def _take_stock(self, batches: Batches) -> None:
-        """Mean and variation of u over all pairs, and the vital signs."""
-        judge, log_us, vitals = self._judge(), [], []
-        for anchors, candidates in batches:
-            affinity = cosine(anchors, candidates)
-            log_u, guess = judge.verdict(anchors, candidates, affinity)
-            negative = ~torch.eye(*log_u.shape, dtype=torch.bool, device=log_u.device)
-            log_us.append(log_u[negative])
-            groups = judge.groups(anchors, candidates, affinity)
-            vitals.append(Vitals.of_batch(log_u, guess, groups))
-        every = torch.cat(log_us).double()
-        every = every if len(every) else every.new_zeros(1)  # one graph a batch: no negatives
-        self._log_mean = float(_log_mean(self.temper * every, dim=0))
-        log_mean, log_second = float(_log_mean(every, dim=0)), float(_log_mean(2 * every, dim=0))
-        self._variation = math.sqrt(max(0.0, math.expm1(log_second - 2 * log_mean)))
-        if self._alpha_divisor <= 0:
-            raise UndefinedAlphaError(
-                f"alpha = {self.alpha} means 1/(μ + kδ) with k = {self.alpha}, but μ + kδ = "
-                f"{math.exp(log_mean) * self._alpha_divisor:.3g} is not positive on these data "
-                f"(δ = {self._variation:.3g} μ): choose a larger k"
-            )
-        self.vitals_ = Vitals.mean(vitals)
 
 
 def _log_mean(log_values: Tensor, dim: int) -> Tensor:

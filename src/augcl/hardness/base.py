@@ -1,4 +1,7 @@
-"""What every hardness method is: how one anchor's negatives become one number."""
+"""What every hardness is: a rule that turns the negatives of an anchor into one number.
+
+loss_i = −s_ii/τ + logaddexp( s_ii/τ , log_mass_i ),   log_mass_i = log Σ_j w_ij · exp(s_ij/τ)
+"""
 
 from __future__ import annotations
 
@@ -10,54 +13,39 @@ from sklearn.base import BaseEstimator
 from torch import Tensor
 
 Batches = Iterable[tuple[Tensor, Tensor]]
+"""Pairs (anchors (N, D), candidates (M, D)); row i of both is one positive pair."""
 
 
 class Hardness(BaseEstimator):  # type: ignore[misc]
-    """The log-mass of the negatives: log Σ_j w_ij · exp(s_ij / τ), with w = 1 in this base class.
+    """Decide how much each negative counts; in this base class all count the same.
 
-    A method overrides `log_weights` (AUGCL: which negatives count how much) or `log_mass`
-    (DCL: what their sum says), and `fit` if it learns something. It knows nothing of the
-    contrastive method that uses it.
+    A method overrides `log_weights` (AUGCL, ProGCL: the weight of each negative) or `log_mass`
+    (DCL, HCL: what their sum becomes), and `fit` if it learns something. It knows nothing of the
+    contrastive method that uses it: when it is fitted and when its weights begin to count is
+    decided there (`augcl.methods.contrast`).
+
+    Examples
+    --------
+    A hardness of your own, which ignores the negatives that are no nearer than a right angle:
+
+    >>> import augcl
+    >>> class Near(Hardness):
+    ...     def log_weights(self, anchors, candidates, affinity):
+    ...         return torch.where(affinity > 0, 0.0, -1e30)
+    >>> z = torch.eye(3)
+    >>> augcl.info_nce(z, z, hardness=Near()).item()
+    0.0
     """
 
     powers: tuple[float, ...] = (1.0,)
-    """The sums Σ_j w_ij · exp(p · s_ij / τ) that `log_mass` needs, by p."""
-
-    mixed: int = 0
-    """So many synthetic negatives are mixed from the heaviest ones; then none is weighted."""
-
-    refresh: int | None = None
-    """It is fitted anew every so many epochs; if None once."""
-
-    def check(self) -> None:
-        """Raise `InputError` for settings that cannot be."""
-
-    def first_epoch(self, epochs: int, usual: int) -> int:
-        """The epoch at which it sets in; `usual` is where one sets in that has to be fitted."""
-        return usual
-
-    def begin_batch(self, labels: Tensor | None, generator: torch.Generator | None = None) -> None:
-        """Told before each batch: its labels, if any, and where random draws come from."""
+    """The exponents p of the sums Σ_j w_ij · exp(p · s_ij / τ) that `log_mass` needs."""
 
     def fit(self, batches: Batches, *, generator: torch.Generator | None = None) -> Hardness:
-        """Learn from pairs (anchors (N, D), candidates (M, D)); row i of both is one positive pair.
-
-        `batches` is iterated once per pass; it may give fresh embeddings each time.
-        """
+        """Learn from batches of pairs, which are read once per pass and may differ each time."""
         return self
 
-    @property
-    def fitted(self) -> bool:
-        """Whether the weights can be read."""
-        return True
-
-    @property
-    def weighs(self) -> bool:
-        """Whether it gives weights to pairs."""
-        return type(self).log_weights is not Hardness.log_weights
-
     def log_weights(self, anchors: Tensor, candidates: Tensor, affinity: Tensor) -> Tensor | None:
-        """(N, M) log w_ij, without gradient; None where all weights are 1.
+        """Return the (N, M) log w_ij, without gradient; None where all weights are 1.
 
         Parameters
         ----------
@@ -69,7 +57,7 @@ class Hardness(BaseEstimator):  # type: ignore[misc]
         return None
 
     def log_mass(self, log_sums: Tensor, positive: Tensor, *, count: int, tau: float) -> Tensor:
-        """(N,) log-mass of the negatives.
+        """Return the (N,) log-mass of the negatives.
 
         Parameters
         ----------
@@ -79,25 +67,35 @@ class Hardness(BaseEstimator):  # type: ignore[misc]
         positive : (N,)
             s_ii / τ.
         count : int
-            How many negatives each anchor has.
+            Number of negatives of each anchor.
+        tau : float
         """
         return log_sums[0]
 
-    def permutation(self, count: int) -> Tensor:
-        """(count,) a random order: which of the heaviest negatives are mixed with which."""
-        raise NotImplementedError(f"{type(self).__name__} mixes no negatives")
-
     def state(self) -> dict[str, Tensor]:
-        """What was learned, for a model file."""
+        """Return what was learned, for a model file; empty before `fit`."""
         return {}
 
     def load_state(self, state: dict[str, Tensor]) -> None:
         """Take back what `state` gave."""
 
     def diagnose(self) -> dict[str, Any]:
-        """Numbers that tell whether the method is alive, for metrics and reports."""
+        """Return numbers that show whether the fit succeeded, for metrics and reports."""
         return {}
+
+    def _check(self) -> None:
+        """Raise `InputError` for impossible settings."""
 
 
 class Uniform(Hardness):
     """Every negative counts the same: GraphCL, GRACE and GCA as published."""
+
+
+def gives_weights(hardness: Hardness) -> bool:
+    """Return whether the hardness gives weights to pairs."""
+    return type(hardness).log_weights is not Hardness.log_weights
+
+
+def learns(hardness: Hardness) -> bool:
+    """Return whether the hardness learns from data: one that does not needs no warm-up."""
+    return type(hardness).fit is not Hardness.fit

@@ -1,4 +1,4 @@
-"""DCL: take away the share of the negatives that a known prior says are false."""
+"""DCL and HCL: subtract the mass of the false negatives that a known prior predicts."""
 
 from __future__ import annotations
 
@@ -19,12 +19,17 @@ class DCL(Hardness):
 
         mass_i = max( (Σ_j E_ij − τ⁺ N E_ii) / (1 − τ⁺), N e^{−1/τ} ),   E = exp(s / τ)
 
-    It needs no fit and sets in at the first epoch.
+    It needs no fit.
 
     Parameters
     ----------
     tau_plus : float
         Prior probability that a negative is false, from 0 (plain InfoNCE) to below 1.
+
+    References
+    ----------
+    C.-Y. Chuang, J. Robinson, Y.-C. Lin, A. Torralba and S. Jegelka. "Debiased Contrastive
+    Learning". NeurIPS 2020. arXiv:2007.00224.
 
     Examples
     --------
@@ -37,12 +42,6 @@ class DCL(Hardness):
 
     def __init__(self, tau_plus: float = 0.1) -> None:
         self.tau_plus = tau_plus
-
-    def check(self) -> None:
-        number("tau_plus", self.tau_plus, least=0, below=1)
-
-    def first_epoch(self, epochs: int, usual: int) -> int:
-        return 0
 
     def log_mass(self, log_sums: Tensor, positive: Tensor, *, count: int, tau: float) -> Tensor:
         return self._debiased(log_sums[0], positive, count, tau)
@@ -59,6 +58,9 @@ class DCL(Hardness):
         least = math.log(count) - 1 / tau
         return torch.where(some_left & (log_mass > least), log_mass, least)
 
+    def _check(self) -> None:
+        number("tau_plus", self.tau_plus, least=0, below=1)
+
 
 class HCL(DCL):
     """Contrastive learning with hard negative samples (Robinson et al., 2021).
@@ -69,8 +71,8 @@ class HCL(DCL):
         mass_i = max( (R_i − τ⁺ N E_ii) / (1 − τ⁺), N e^{−1/τ} )
         R_i = N Σ_j E_ij^{β+1} / Σ_j E_ij^β
 
-    It needs no fit and sets in at the first epoch. As in the released code the tilt is β · s / τ,
-    so that β acts more strongly at a lower temperature.
+    It needs no fit. As in the released code the tilt is β · s / τ, so that β acts more strongly at
+    a lower temperature.
 
     Parameters
     ----------
@@ -78,6 +80,11 @@ class HCL(DCL):
         0 or more; 0 is `DCL`.
     tau_plus : float
         See `DCL`.
+
+    References
+    ----------
+    J. Robinson, C.-Y. Chuang, S. Sra and S. Jegelka. "Contrastive Learning with Hard Negative
+    Samples". ICLR 2021. arXiv:2010.04592.
 
     Examples
     --------
@@ -92,10 +99,6 @@ class HCL(DCL):
         self.beta = beta
         self.tau_plus = tau_plus
 
-    def check(self) -> None:
-        super().check()
-        number("beta", self.beta, least=0)
-
     @property
     def powers(self) -> tuple[float, ...]:  # type: ignore[override]
         return (self.beta + 1, self.beta)
@@ -103,3 +106,7 @@ class HCL(DCL):
     def log_mass(self, log_sums: Tensor, positive: Tensor, *, count: int, tau: float) -> Tensor:
         log_r = log_sums[0] - log_sums[1] + math.log(count)
         return self._debiased(log_r, positive, count, tau)
+
+    def _check(self) -> None:
+        super()._check()
+        number("beta", self.beta, least=0)

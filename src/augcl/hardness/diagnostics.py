@@ -1,4 +1,4 @@
-"""Watches the weights that a hardness gives while it trains; changes nothing."""
+"""What a hardness does with the negatives: after a fit (`Vitals`) and in every epoch."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ from dataclasses import asdict, astuple, dataclass, fields
 
 import torch
 from torch import Tensor
-
-from augcl.hardness.base import Hardness
 
 LEARNED = 0.2
 """Share of the errors of "always the larger group" that a model which has learned corrects.
@@ -18,18 +16,19 @@ A network with random weights corrects up to a tenth of them by chance.
 
 @dataclass(frozen=True)
 class Vitals:
-    """Means over batches.
+    """Whether the uncertainty model of AUGCL has learned: means over the batches of its fit.
 
     Parameters
     ----------
     uncertainty_mean, uncertainty_std : float
-        Of u over all pairs.
+        Mean and standard deviation of u over all pairs.
     weight_std : float
-        Of u over its row mean: the weights before `temper` and another `alpha` soften them.
+        Standard deviation of u over its row mean: the weights before `temper` and another `alpha`
+        soften them.
     near_one : float
-        Share of these within 1 % of 1.
+        Share of these weights within 1 % of 1.
     agreement : float
-        Share of pairs whose group the model names rightly.
+        Share of pairs whose group the model names correctly.
     majority : float
         Share of the larger group: the agreement of a model that has learned nothing.
     """
@@ -43,7 +42,7 @@ class Vitals:
 
     @property
     def state(self) -> str:
-        """What became of the model.
+        """State of the model.
 
         "collapsed": all weights are (almost) equal. "unlearned": they differ, but the model names
         the groups hardly better than one that always names the larger group. "alive": neither.
@@ -60,7 +59,10 @@ class Vitals:
 
     @classmethod
     def of_batch(cls, log_u: Tensor, guess: Tensor | None, group: Tensor) -> Vitals:
-        """From log u, the groups that the model names (if any) and the true groups, all (N, M)."""
+        """Compute the vitals of one batch.
+
+        All are (N, M): log u, the groups that the model names (if it names any), the true groups.
+        """
         u = log_u.exp()
         w = torch.softmax(log_u, dim=1) * log_u.shape[1]
         right = 1.0 if guess is None else (guess == group).float().mean()
@@ -76,7 +78,7 @@ class Vitals:
 
     @classmethod
     def mean(cls, several: list[Vitals]) -> Vitals:
-        """Average of several batches' vitals."""
+        """Average the vitals of several batches."""
         return cls.from_tensor(torch.stack([v.to_tensor() for v in several]).mean(0))
 
     def to_dict(self) -> dict[str, float | str]:
@@ -93,19 +95,25 @@ class Vitals:
         return ", ".join(f"{f.name} {getattr(self, f.name):.3g}" for f in fields(self))
 
 
-class WeightSums:
-    """Running sums over the weights of negatives, for their spread.
+class WeightStatistics:
+    """Mean and spread of the weights of negatives, from running sums over many batches.
 
     With labels also the mean weight of true negatives (another class) and of false ones (the same
-    class); a node of unknown class (−1) is neither. Labels are only looked at, never used for
-    training.
+    class); a pair with an unknown class (−1) is neither. Labels never enter the training.
+
+    Examples
+    --------
+    >>> statistics = WeightStatistics()
+    >>> statistics.add(torch.tensor([[1.0, 0.5], [1.5, 1.0]]))
+    >>> statistics.read()["weight_mean"]
+    1.0
     """
 
     def __init__(self) -> None:
         self._sums: dict[str, Tensor | float] = {}
 
     def add(self, w: Tensor, labels: Tensor | None = None, *, first: int = 0) -> None:
-        """Rows `first`, `first` + 1, … of a square matrix of weights; sets its diagonal to 0."""
+        """Add rows `first`, `first` + 1, … of a square matrix of weights; set its diagonal to 0."""
         own = w.diagonal(first)
         own.zero_()  # counts in none of the sums
         self._add("count", w.numel() - len(own))
@@ -124,7 +132,7 @@ class WeightSums:
             self._add(f"{name}_total", (w * pairs).sum(dtype=torch.float64))
 
     def read(self) -> dict[str, float]:
-        """Statistics of the off-diagonal weights since the last reading."""
+        """Return the statistics of the off-diagonal weights since the last call."""
         sums = {name: float(value) for name, value in self._sums.items()}
         self._sums = {}
         if not sums.get("count"):
@@ -142,44 +150,3 @@ class WeightSums:
 
     def _add(self, name: str, value: Tensor | float) -> None:
         self._sums[name] = self._sums.get(name, 0.0) + value
-
-
-class Monitor(Hardness):
-    """A hardness that hands everything to another one and keeps statistics of its weights."""
-
-    def __init__(self, inner: Hardness) -> None:
-        self.inner = inner
-        self._labels: Tensor | None = None
-        self._sums = WeightSums()
-
-    @property
-    def powers(self) -> tuple[float, ...]:  # type: ignore[override]
-        return self.inner.powers
-
-    @property
-    def mixed(self) -> int:  # type: ignore[override]
-        return self.inner.mixed
-
-    @property
-    def weighs(self) -> bool:
-        return self.inner.weighs
-
-    def begin_batch(self, labels: Tensor | None, generator: torch.Generator | None = None) -> None:
-        self._labels = labels
-        self.inner.begin_batch(labels, generator)
-
-    def permutation(self, count: int) -> Tensor:
-        return self.inner.permutation(count)
-
-    def log_weights(self, anchors: Tensor, candidates: Tensor, affinity: Tensor) -> Tensor | None:
-        log_w = self.inner.log_weights(anchors, candidates, affinity)
-        if log_w is not None:
-            self._sums.add(log_w.exp(), self._labels)
-        return log_w
-
-    def log_mass(self, log_sums: Tensor, positive: Tensor, *, count: int, tau: float) -> Tensor:
-        return self.inner.log_mass(log_sums, positive, count=count, tau=tau)
-
-    def read(self) -> dict[str, float]:
-        """Statistics of the off-diagonal weights since the last reading."""
-        return self._sums.read()

@@ -19,8 +19,8 @@ SMALLEST = 1e-30
 class Oracle(Hardness):
     """Weights from the labels: NOT a method, but the upper bound of any weighting of negatives.
 
-    Candidates of the anchor's own class (false negatives) weigh `false_weight`, all others 1. It
-    sets in at the first epoch. Where it gains nothing over plain training, no hardness can.
+    Candidates of the anchor's own class (false negatives) weigh `false_weight`, all others 1.
+    Where this gains nothing over plain training, no hardness can.
 
     Parameters
     ----------
@@ -29,8 +29,7 @@ class Oracle(Hardness):
 
     Examples
     --------
-    >>> oracle = Oracle()
-    >>> oracle.begin_batch(torch.tensor([0, 1, 1]))
+    >>> oracle = Oracle().with_labels(torch.tensor([0, 1, 1]))
     >>> z = torch.eye(3)
     >>> oracle.log_weights(z, z, z).exp().round().int().tolist()
     [[0, 1, 1], [1, 0, 0], [1, 0, 0]]
@@ -39,22 +38,26 @@ class Oracle(Hardness):
     def __init__(self, false_weight: float = 0.0) -> None:
         self.false_weight = false_weight
 
-    def check(self) -> None:
-        number("false_weight", self.false_weight, least=0, most=1)
-
-    def first_epoch(self, epochs: int, usual: int) -> int:
-        return 0
-
-    def begin_batch(self, labels: Tensor | None, generator: torch.Generator | None = None) -> None:
+    def with_labels(self, labels: Tensor | None) -> Oracle:
+        """Return the oracle of one batch, whose candidates have these labels (M,); −1: unknown."""
         if labels is None:
             raise InputError("the oracle weighs negatives by their labels: these data have none")
-        self._labels = labels
+        oracle = Oracle(self.false_weight)
+        oracle.labels_ = labels
+        return oracle
 
     def log_weights(self, anchors: Tensor, candidates: Tensor, affinity: Tensor) -> Tensor:
-        if not hasattr(self, "_labels"):
-            raise NotFittedError("the oracle has no labels yet: call begin_batch(labels) first")
-        labels = self._labels
-        of_anchors = labels[: len(anchors), None]
-        false = (of_anchors == labels) & (of_anchors >= 0)  # −1: nobody knows
+        if not hasattr(self, "labels_"):
+            raise NotFittedError("the oracle has no labels yet: use oracle.with_labels(labels)")
+        of_anchors = self.labels_[: len(anchors), None]
+        false = (of_anchors == self.labels_) & (of_anchors >= 0)
         log_w = torch.zeros_like(affinity)
         return log_w.masked_fill_(false, math.log(max(self.false_weight, SMALLEST)))
+
+    def _check(self) -> None:
+        number("false_weight", self.false_weight, least=0, most=1)
+
+
+def for_batch(hardness: Hardness, labels: Tensor | None) -> Hardness:
+    """Return the hardness for a batch with these labels: the oracle alone may see them."""
+    return hardness.with_labels(labels) if isinstance(hardness, Oracle) else hardness

@@ -1,5 +1,6 @@
-"""Losses as pure functions."""
+"""Losses: each as a function, and as a module with its temperature and hardness inside."""
 
-from augcl.losses.info_nce import info_nce
+from augcl.losses.info_nce import InfoNCE, info_nce
+from augcl.losses.node_info_nce import NodeInfoNCE, PairWeights, node_info_nce
 
-__all__ = ["info_nce"]
+__all__ = ["InfoNCE", "NodeInfoNCE", "PairWeights", "info_nce", "node_info_nce"]

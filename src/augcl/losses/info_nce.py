@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from augcl.errors import InputError
-from augcl.hardness.base import Hardness, Uniform
-from augcl.losses.mixing import mixed_log_mass
+from augcl.hardness.base import Hardness, Uniform, gives_weights
+from augcl.hardness.progcl import ProGCL
 from augcl.losses.node_info_nce import LEAST_TAU, node_info_nce
-from augcl.losses.pair_weights import PairWeights
 from augcl.ops.cosine import cosine
 
 MASKED = -1e30
@@ -27,6 +27,8 @@ def info_nce(
     positive_in_denominator: bool = True,
     symmetric: bool = False,
     intra: bool = False,
+    generator: torch.Generator | None = None,
+    observe: Callable[[Tensor], None] | None = None,
 ) -> Tensor:
     """Mean over anchors i of −s_ii/τ + log( e^{s_ii/τ} + Σ_{j≠i} w_ij e^{s_ij/τ} ).
 
@@ -37,15 +39,19 @@ def info_nce(
     tau : float
         Temperature.
     hardness : Hardness, optional
-        Gives the weights w; all 1 if absent.
+        Gives the weights w; all are 1 if None.
     positive_in_denominator : bool
         False leaves e^{s_ii/τ} out of the logarithm, as GraphCL's own loss does.
     symmetric : bool
         Average over both directions: each view is the anchor once.
     intra : bool
         The other anchors of the same view are negatives too, with the same weights (GRACE). In
-        both directions this takes memory linear in N, unless the hardness gives weights other than
-        `PairWeights`, or τ over its largest power is below 0.02.
+        both directions this takes memory linear in N, unless the hardness gives weights or τ over
+        its largest power is below 0.02.
+    generator : Generator, optional
+        Source of random draws; only ``ProGCL(mode="mix")`` draws.
+    observe : callable, optional
+        Called with each (N, N) matrix of log-weights, for statistics.
 
     Returns
     -------
@@ -68,58 +74,128 @@ def info_nce(
     hardness = Uniform() if hardness is None else hardness
     if not isinstance(hardness, Hardness):
         raise InputError(f"hardness is {hardness!r}: give an object such as AffinityUncertainty()")
-    hardness.check()
-    in_tiles = isinstance(hardness, PairWeights) or not hardness.weighs
-    if symmetric and intra and in_tiles and tau / max(hardness.powers) >= LEAST_TAU:
+    hardness._check()
+    anchors, candidates = _wide(anchors), _wide(candidates)
+    in_tiles = not gives_weights(hardness) and tau / max(hardness.powers) >= LEAST_TAU
+    if symmetric and intra and in_tiles:
         return node_info_nce(
-            _wide(anchors),
-            _wide(candidates),
+            anchors,
+            candidates,
             tau=tau,
             hardness=hardness,
-            weights=hardness if isinstance(hardness, PairWeights) else None,
             positive_in_denominator=positive_in_denominator,
         )
+    one_way = partial(
+        _one_way,
+        tau=tau,
+        hardness=hardness,
+        positive_in_denominator=positive_in_denominator,
+        intra=intra,
+        generator=generator,
+        observe=observe,
+    )
     if symmetric:
-        one_way = partial(
-            info_nce,
-            tau=tau,
-            hardness=hardness,
-            positive_in_denominator=positive_in_denominator,
-            intra=intra,
-        )
         return (one_way(anchors, candidates) + one_way(candidates, anchors)) / 2
+    return one_way(anchors, candidates)
+
+
+def _one_way(
+    anchors: Tensor,
+    candidates: Tensor,
+    *,
+    tau: float,
+    hardness: Hardness,
+    positive_in_denominator: bool,
+    intra: bool,
+    generator: torch.Generator | None,
+    observe: Callable[[Tensor], None] | None,
+) -> Tensor:
+    """Return the loss of one direction: the equation itself."""
     if len(anchors) < 2:
         return (anchors.sum() + candidates.sum()) * 0
-
-    anchors, candidates = _wide(anchors), _wide(candidates)
     affinity = _wide(cosine(anchors, candidates))
     positive = affinity.diagonal() / tau
-    own = torch.eye(len(anchors), dtype=torch.bool, device=anchors.device)
-    log_weights = hardness.log_weights(anchors.detach(), candidates.detach(), affinity.detach())
+    log_w = hardness.log_weights(anchors.detach(), candidates.detach(), affinity.detach())
+    if log_w is not None and observe is not None:
+        observe(log_w)
+
     blocks = [affinity, _wide(cosine(anchors, anchors))] if intra else [affinity]
     logits = torch.cat(blocks, dim=1) / tau
-    others = own.repeat(1, len(blocks))
-    summed = None if log_weights is None or hardness.mixed else log_weights.repeat(1, len(blocks))
+    own = torch.eye(len(anchors), dtype=torch.bool, device=anchors.device).repeat(1, len(blocks))
+    mixes = isinstance(hardness, ProGCL) and hardness.mixes
+    weights = None if log_w is None or mixes else log_w.repeat(1, len(blocks))
     log_mass = hardness.log_mass(
-        torch.stack([_log_sum(logits, p, others, summed) for p in hardness.powers]),
+        torch.stack([_log_sum(logits, p, own, weights) for p in hardness.powers]),
         positive,
         count=(len(anchors) - 1) * len(blocks),
         tau=tau,
     )
-    if hardness.mixed and log_weights is not None:
-        order = hardness.permutation(min(hardness.mixed, len(anchors) - 1)).to(anchors.device)
-        heavy = log_weights.masked_fill(own, MASKED)
-        log_mass = torch.logaddexp(log_mass, mixed_log_mass(affinity / tau, heavy, order))
+    if isinstance(hardness, ProGCL) and mixes and log_w is not None:
+        synthetic = hardness.synthetic_log_mass(affinity / tau, log_w, generator)
+        log_mass = torch.logaddexp(log_mass, synthetic)
     if positive_in_denominator:
         log_mass = torch.logaddexp(positive, log_mass)
     return (log_mass - positive).mean()
 
 
 def _log_sum(logits: Tensor, power: float, masked: Tensor, log_weights: Tensor | None) -> Tensor:
+    """Return the (N,) log Σ_j w_ij · exp(power · logit_ij), without what is masked."""
     logits = (logits if power == 1 else logits * power).masked_fill(masked, MASKED)
     return (logits if log_weights is None else logits + log_weights).logsumexp(1)
 
 
 def _wide(x: Tensor) -> Tensor:
-    """At least single precision: half has no room for exponentials, and autocast gives half."""
+    """Cast to at least single precision: half, which autocast gives, cannot hold exponentials."""
     return x.float() if x.dtype.itemsize < 4 else x
+
+
+class InfoNCE(nn.Module):
+    """`info_nce` as a module, with its temperature and hardness inside.
+
+    Parameters
+    ----------
+    tau, hardness, positive_in_denominator, symmetric, intra :
+        See `info_nce`.
+
+    Examples
+    --------
+    >>> import augcl
+    >>> z1, z2 = torch.randn(2, 32, 8, generator=torch.Generator().manual_seed(0))
+    >>> loss = InfoNCE(tau=0.5, hardness=augcl.DCL(), symmetric=True)
+    >>> loss(z1, z2).equal(augcl.info_nce(z1, z2, tau=0.5, hardness=augcl.DCL(), symmetric=True))
+    True
+    """
+
+    def __init__(
+        self,
+        tau: float = 0.2,
+        hardness: Hardness | None = None,
+        *,
+        positive_in_denominator: bool = True,
+        symmetric: bool = False,
+        intra: bool = False,
+    ) -> None:
+        super().__init__()
+        self.tau = tau
+        self.hardness = hardness
+        self.positive_in_denominator = positive_in_denominator
+        self.symmetric = symmetric
+        self.intra = intra
+
+    def forward(
+        self, anchors: Tensor, candidates: Tensor, *, generator: torch.Generator | None = None
+    ) -> Tensor:
+        """Return the loss of two views (N, D)."""
+        return info_nce(
+            anchors,
+            candidates,
+            tau=self.tau,
+            hardness=self.hardness,
+            positive_in_denominator=self.positive_in_denominator,
+            symmetric=self.symmetric,
+            intra=self.intra,
+            generator=generator,
+        )
+
+    def extra_repr(self) -> str:
+        return f"tau={self.tau}, hardness={self.hardness}"

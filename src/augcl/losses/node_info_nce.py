@@ -6,16 +6,17 @@ import itertools
 import math
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
-from augcl.hardness.base import Hardness, Uniform
-from augcl.losses.mixing import mixed_node_log_mass
-from augcl.losses.pair_weights import PairWeights
-from augcl.ops.cosine import unit_rows
+from augcl.hardness.base import Hardness, Uniform, gives_weights
+from augcl.hardness.diagnostics import WeightStatistics
+from augcl.hardness.oracle import for_batch
+from augcl.hardness.progcl import ProGCL
+from augcl.ops.cosine import cosine, unit_rows
 
 TILE = 512
 """Rows and columns at a time: a tile of float32 is 1 MB, which stays in the cache."""
@@ -24,17 +25,208 @@ LEAST_TAU = 0.02
 """e^{1/τ} is then 5e21, and its sum over all nodes far from float32's largest number."""
 
 
-class BlockWeights(Protocol):
-    """Weights w(i, j) of node j among the negatives of node i, read a block at a time."""
+def node_info_nce(
+    anchors: Tensor,
+    candidates: Tensor,
+    *,
+    tau: float,
+    hardness: Hardness | None = None,
+    weights: PairWeights | None = None,
+    positive_in_denominator: bool = True,
+    columns: Tensor | None = None,
+    generator: torch.Generator | None = None,
+    tile: int = TILE,
+) -> Tensor:
+    """``info_nce`` with ``symmetric=True, intra=True``, without an N × N matrix.
+
+    Parameters
+    ----------
+    anchors, candidates : (N, D)
+        Embeddings of the nodes in the two views.
+    tau : float
+        Temperature; over the hardness's largest power it must be 0.02 or more.
+    hardness : Hardness, optional
+        Turns the sums over the negatives into their mass; its weights are read from `weights`.
+    weights : PairWeights, optional
+        Weights of all pairs of nodes, for instance ``PairWeights.of(hardness, z)``; all are 1 if
+        None.
+    positive_in_denominator : bool
+    columns : (M,) int64, optional
+        Only these nodes, drawn at random, serve as negatives; their mass is scaled up, so that it
+        is that of all nodes in the mean over the draws.
+    generator : Generator, optional
+        Source of random draws; only ``ProGCL(mode="mix")`` draws.
+    tile : int
+        Rows and columns at a time.
+
+    Examples
+    --------
+    >>> z = torch.eye(3)
+    >>> round(node_info_nce(z, z, tau=1.0).item(), 4)  # log(1 + 4/e)
+    0.9048
+    """
+    nodes = len(anchors)
+    if nodes < 2:
+        return (anchors.sum() + candidates.sum()) * 0
+    hardness = Uniform() if hardness is None else hardness
+    u, v = unit_rows(anchors), unit_rows(candidates)
+    positive = ((u * v).sum(1) / tau).repeat(2)
+    mixes = isinstance(hardness, ProGCL) and hardness.mixes
+    summed = None if mixes else weights
+    log_sums = [_log_sum(torch.cat([u, v]), tau, p, summed, columns, tile) for p in hardness.powers]
+    count = 2 * (nodes - 1)
+    log_mass = hardness.log_mass(torch.stack(log_sums), positive, count=count, tau=tau)
+    if isinstance(hardness, ProGCL) and mixes and weights is not None:
+        synthetic = hardness.synthetic_node_log_mass(
+            u, v, tau, weights.block, columns=columns, generator=generator
+        )
+        log_mass = torch.logaddexp(log_mass, synthetic)
+    if positive_in_denominator:
+        log_mass = torch.logaddexp(positive, log_mass)
+    return (log_mass - positive).mean()
+
+
+def _log_sum(
+    z: Tensor,
+    tau: float,
+    power: float,
+    weights: PairWeights | None,
+    columns: Tensor | None,
+    tile: int,
+) -> Tensor:
+    """Return the (2N,) log Σ_b w · exp(power · z_a · z_b / τ) over the negatives b of each a."""
+    cooler = tau / power if power else math.inf
+    if columns is None:
+        mass = negative_mass(z, cooler, weights=weights, tile=tile)
+    else:
+        mass = sampled_mass(z, cooler, columns, weights=weights)
+    return mass.clamp_min(torch.finfo(z.dtype).tiny).log() + 1 / cooler
+
+
+class NodeInfoNCE(nn.Module):
+    """`node_info_nce` as a module, with its temperature and hardness inside.
+
+    A hardness that gives weights is fitted and asked for them with `weigh`; they then stay until
+    the next call.
+
+    Parameters
+    ----------
+    tau, hardness, positive_in_denominator :
+        See `node_info_nce`.
+
+    Examples
+    --------
+    >>> import augcl
+    >>> z1, z2 = torch.randn(2, 32, 8, generator=torch.Generator().manual_seed(0))
+    >>> loss = NodeInfoNCE(tau=0.5, hardness=augcl.ProGCL().fit([(z1, z2)]))
+    >>> plain = loss(z1, z2)
+    >>> bool(loss.weigh(z1)(z1, z2) != plain)
+    True
+    """
+
+    def __init__(
+        self,
+        tau: float = 0.4,
+        hardness: Hardness | None = None,
+        *,
+        positive_in_denominator: bool = True,
+    ) -> None:
+        super().__init__()
+        self.tau = tau
+        self.hardness = hardness
+        self.positive_in_denominator = positive_in_denominator
+        self.weights: PairWeights | None = None
+
+    def weigh(self, z: Tensor) -> NodeInfoNCE:
+        """Take the weights that the fitted hardness gives to embeddings (N, D) of all nodes."""
+        if self.hardness is not None and gives_weights(self.hardness):
+            self.weights = PairWeights.of(self.hardness, z.detach())
+        return self
+
+    def forward(
+        self,
+        anchors: Tensor,
+        candidates: Tensor,
+        *,
+        columns: Tensor | None = None,
+        generator: torch.Generator | None = None,
+    ) -> Tensor:
+        """Return the loss of two views (N, D)."""
+        return node_info_nce(
+            anchors,
+            candidates,
+            tau=self.tau,
+            hardness=self.hardness,
+            weights=self.weights,
+            positive_in_denominator=self.positive_in_denominator,
+            columns=columns,
+            generator=generator,
+        )
+
+    def extra_repr(self) -> str:
+        return f"tau={self.tau}, hardness={self.hardness}"
+
+
+class PairWeights:
+    """Weights of all pairs of N nodes: w_ij = (k_ij · r_i)⁴ with a byte k_ij, N² bytes in all.
+
+    The fourth root keeps small weights apart from each other and from 0 while the largest of the
+    row is exact. With r the weight over the row's largest, the relative error is at most about
+    2 / (255 r^¼): 2.5 % for r above a hundredth, 8 % down to 10⁻⁴, 26 % down to 10⁻⁶; from
+    1.5 · 10⁻¹¹ on a weight is 0.
+
+    Parameters
+    ----------
+    codes : (N, N) uint8
+    root : (N, 1) float32
+        r_i: the fourth root of the row's largest weight, over 255.
+    """
+
+    def __init__(self, codes: Tensor, root: Tensor) -> None:
+        self.codes = codes
+        self.root = root
+
+    @classmethod
+    def of(
+        cls, hardness: Hardness, z: Tensor, *, labels: Tensor | None = None, rows: int = 128
+    ) -> PairWeights:
+        """Store the weights that a fitted hardness gives to all pairs of embeddings z (N, D).
+
+        `labels` (N,) are for the oracle alone; `rows` anchors are weighed at a time.
+        """
+        codes = torch.empty(len(z), len(z), dtype=torch.uint8, device=z.device)
+        root = torch.empty(len(z), 1, device=z.device)
+        for start in range(0, len(z), rows):
+            some = z[start : start + rows]
+            every = z.roll(-start, 0)  # row i of both is one node, as a hardness may expect
+            given = for_batch(hardness, None if labels is None else labels.roll(-start, 0))
+            log_w = given.log_weights(some, every, cosine(some, every))
+            if log_w is None:
+                log_w = torch.zeros(len(some), len(z), device=z.device)
+            log_w = log_w.roll(start, 1)
+            largest = log_w.amax(1, keepdim=True)
+            codes[start : start + rows] = ((log_w - largest) / 4).exp_().mul_(255).round_()
+            root[start : start + rows] = (largest / 4).exp() / 255
+        return cls(codes, root)
 
     def block(self, rows: slice, columns: slice | Tensor) -> Tensor:
-        """The (|rows|, |columns|) weights."""
+        """Return the weights of some rows and columns, float32, in memory of their own."""
+        codes = self.codes[rows][:, columns]
+        return codes.to(torch.float32).mul_(self.root[rows]).square_().square_()
+
+    def describe(self, labels: Tensor | None = None, *, rows: int = 256) -> dict[str, Any]:
+        """Return their spread and, with labels, the mean of true and of false negatives."""
+        statistics = WeightStatistics()
+        for start in range(0, len(self.codes), rows):
+            some = self.block(slice(start, start + rows), slice(None))
+            statistics.add(some, labels, first=start)
+        return statistics.read()
 
 
 def negative_mass(
-    z: Tensor, tau: float, *, weights: BlockWeights | None = None, tile: int = TILE
+    z: Tensor, tau: float, *, weights: PairWeights | None = None, tile: int = TILE
 ) -> Tensor:
-    """(2N,) masses of unit rows z (2N, d), times exp(−1/τ); τ must be 0.02 or more.
+    """Return the (2N,) masses of unit rows z (2N, d), times exp(−1/τ); τ must be 0.02 or more.
 
     >>> z = torch.tensor([[1.0, 0.0], [0.0, 1.0]]).repeat(2, 1)  # two nodes, two equal views
     >>> negative_mass(z, tau=1.0)  # two negatives each, all at cosine 0: 2/e
@@ -45,9 +237,9 @@ def negative_mass(
 
 
 def sampled_mass(
-    z: Tensor, tau: float, columns: Tensor, *, weights: BlockWeights | None = None
+    z: Tensor, tau: float, columns: Tensor, *, weights: PairWeights | None = None
 ) -> Tensor:
-    """(2N,) masses from the nodes in `columns` (M,) alone, scaled up: right in expectation.
+    """Estimate the (2N,) masses from the nodes in `columns` (M,) alone; right in expectation.
 
     Each anchor's sum is over the drawn nodes other than itself, times (N − 1) over their number.
     The (2N, 2M) matrix of exponentials is kept for the backward pass.
@@ -65,7 +257,7 @@ def sampled_mass(
 
 class _Mass(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, z: Tensor, tau: float, weights: BlockWeights | None, tile: int) -> Tensor:
+    def forward(ctx: Any, z: Tensor, tau: float, weights: PairWeights | None, tile: int) -> Tensor:
         ctx.save_for_backward(z)
         ctx.rest = tau, weights, tile
 
@@ -120,11 +312,11 @@ class _Tile(NamedTuple):
 def _sum_over_tiles(
     z: Tensor,
     tau: float,
-    weights: BlockWeights | None,
+    weights: PairWeights | None,
     tile: int,
     work: Callable[[Iterator[_Tile]], Tensor],
 ) -> Tensor:
-    """The sum of what the workers make of their tiles.
+    """Sum up what the workers make of their tiles.
 
     On the CPU there are as many workers as torch has threads, with one thread each: threads inside
     a tile would wait for each other at every step, which on a busy machine costs most of the time.
@@ -146,9 +338,9 @@ def _sum_over_tiles(
 
 
 def _tiles(
-    z: Tensor, tau: float, weights: BlockWeights | None, pairs: Sequence[tuple[slice, slice]]
+    z: Tensor, tau: float, weights: PairWeights | None, pairs: Sequence[tuple[slice, slice]]
 ) -> Iterator[_Tile]:
-    """The exponentials of pairs of parts of the nodes, with 0 where both entries are one node.
+    """Yield the exponentials of pairs of parts of the nodes, with 0 where both are one node.
 
     The views of a pair make three or four tiles, for which its weights are read once. All tiles
     share one piece of memory: use each before asking for the next.
@@ -172,82 +364,6 @@ def _tiles(
 
 
 def _views(part: slice, z: Tensor) -> tuple[slice, slice]:
-    """Where some nodes stand in z, in either view."""
+    """Return the rows of z of some nodes, in either view."""
     nodes = len(z) // 2
     return part, slice(part.start + nodes, part.stop + nodes)
-
-
-def node_info_nce(
-    anchors: Tensor,
-    candidates: Tensor,
-    *,
-    tau: float,
-    hardness: Hardness | None = None,
-    weights: PairWeights | None = None,
-    positive_in_denominator: bool = True,
-    columns: Tensor | None = None,
-    tile: int = TILE,
-) -> Tensor:
-    """``info_nce`` with ``symmetric=True, intra=True``, without an N × N matrix.
-
-    Parameters
-    ----------
-    anchors, candidates : (N, D)
-        Embeddings of the nodes in the two views.
-    tau : float
-        Temperature; over the hardness's largest power it must be 0.02 or more.
-    hardness : Hardness, optional
-        What becomes of the sums over the negatives; its own weights are not asked for.
-    weights : PairWeights, optional
-        Of all pairs of nodes; all 1 if absent.
-    positive_in_denominator : bool
-    columns : (M,) int64, optional
-        Only these nodes, drawn at random, serve as negatives; their mass is scaled up, so that it
-        is that of all nodes in the mean over the draws.
-    tile : int
-        Rows and columns at a time.
-
-    Examples
-    --------
-    >>> z = torch.eye(3)
-    >>> round(node_info_nce(z, z, tau=1.0).item(), 4)  # log(1 + 4/e)
-    0.9048
-    """
-    nodes = len(anchors)
-    if nodes < 2:
-        return (anchors.sum() + candidates.sum()) * 0
-    hardness = Uniform() if hardness is None else hardness
-    u, v = unit_rows(anchors), unit_rows(candidates)
-    positive = ((u * v).sum(1) / tau).repeat(2)
-    summed = weights if hardness.mixed == 0 else None
-    log_sums = [_log_sum(torch.cat([u, v]), tau, p, summed, columns, tile) for p in hardness.powers]
-    count = 2 * (nodes - 1)
-    log_mass = hardness.log_mass(torch.stack(log_sums), positive, count=count, tau=tau)
-    if hardness.mixed and weights is not None:
-        hardest = drawn = min(hardness.mixed, nodes - 1)
-        if columns is not None:  # as many of the hardest as can be expected among those drawn
-            drawn = max(1, round(hardest * (len(columns) - 1) / (nodes - 1)))
-        order = hardness.permutation(drawn).to(u.device)
-        ways = ((u, v), (v, u))
-        mixed = [mixed_node_log_mass(a, b, tau, weights, order, columns) for a, b in ways]
-        log_mass = torch.logaddexp(log_mass, torch.cat(mixed) + math.log(hardest / drawn))
-    if positive_in_denominator:
-        log_mass = torch.logaddexp(positive, log_mass)
-    return (log_mass - positive).mean()
-
-
-def _log_sum(
-    z: Tensor,
-    tau: float,
-    power: float,
-    weights: PairWeights | None,
-    columns: Tensor | None,
-    tile: int,
-) -> Tensor:
-    """(2N,) log Σ_b w · exp(power · z_a · z_b / τ) over the negatives b of each entry a."""
-    cooler = tau / power if power else math.inf
-    if columns is None:
-        mass = negative_mass(z, cooler, weights=weights, tile=tile)
-    else:
-        mass = sampled_mass(z, cooler, columns, weights=weights)
-    return mass.clamp_min(torch.finfo(z.dtype).tiny).log() + 1 / cooler

@@ -1,4 +1,4 @@
-"""When a hardness sets in, when it is fitted, and on what."""
+"""Contrastive training with a hardness: when it is fitted, on what, and the loss with it."""
 
 from __future__ import annotations
 
@@ -13,12 +13,14 @@ from augcl.data.graph import GraphSet
 from augcl.encoders import ContrastiveNetwork, inputs, output_width, own_or_gin, projector
 from augcl.errors import InputError, one_of
 from augcl.hardness import Hardness, Uniform
-from augcl.hardness.base import Batches
-from augcl.hardness.diagnostics import Monitor
+from augcl.hardness.base import Batches, learns
+from augcl.hardness.diagnostics import WeightStatistics
+from augcl.hardness.oracle import for_batch
 from augcl.losses import info_nce
 from augcl.methods.recipes import chosen_hardness, get_recipe
-from augcl.training.estimator import GraphEstimator, batch_statistics, running_statistics
-from augcl.training.loop import Metrics
+from augcl.training.batches import STATISTICS
+from augcl.training.callbacks import Metrics
+from augcl.training.estimator import GraphEstimator
 
 Pair = Callable[..., tuple[Tensor, Tensor]]
 """From a batch and a generator to the projections of its anchors and of its candidates.
@@ -28,178 +30,11 @@ called with that batch before.
 """
 
 
-class Onset:
-    """When a hardness sets in, and when it is fitted.
+class ContrastiveGraphMethod(GraphEstimator):
+    """Contrast two projections of every graph with those of the other graphs of its batch.
 
-    Parameters
-    ----------
-    hardness : Hardness
-    epochs : int
-        Of the whole training.
-    usual : int
-        Epochs before a hardness sets in that has to be fitted.
-    warmup : int, optional
-        Epochs before this one sets in; if None as it says itself.
-
-    Attributes
-    ----------
-    epoch : int
-        The first in which it weighs.
-    weighs : bool
-        Whether it does so in this epoch.
-    """
-
-    def __init__(
-        self, hardness: Hardness, *, epochs: int, usual: int, warmup: int | None = None
-    ) -> None:
-        self.hardness = hardness
-        self.weighs = False
-        if warmup is None:
-            self.epoch = hardness.first_epoch(epochs, usual)
-            return
-        whole_number("warmup", warmup, least=0)
-        if warmup > epochs:
-            raise InputError(f"warmup is {warmup}: it must lie between 0 and {epochs}")
-        self.epoch = warmup
-
-    def fits_in(self, epoch: int) -> bool:
-        """Whether the hardness is fitted before that epoch."""
-        since, refresh = epoch - self.epoch, self.hardness.refresh
-        return since == 0 or (refresh is not None and since > 0 and since % refresh == 0)
-
-    def before_epoch(self, epoch: int, pairs: Batches, generator: torch.Generator) -> Metrics:
-        """Fit the hardness if it is due; what it tells of itself."""
-        self.weighs = epoch >= self.epoch and not isinstance(self.hardness, Uniform)
-        if not (self.weighs and self.fits_in(epoch)):
-            return {}
-        self.hardness.fit(pairs, generator=generator)
-        found = self.hardness.diagnose()
-        return {"hardness": found} if found else {}
-
-
-class EmbeddedBatches:
-    """Projections of all batches under fresh views, anew at every pass.
-
-    The network stands still meanwhile: anchors that no draw changes (`anchors_stay`) are projected
-    in the first pass only.
-    """
-
-    def __init__(
-        self,
-        pair: Pair,
-        batches: list[GraphSet],
-        generator: torch.Generator,
-        *,
-        anchors_stay: bool = False,
-    ) -> None:
-        self.pair = torch.no_grad()(pair)
-        self.batches = [batch for batch in batches if len(batch) > 1]
-        self.generator = generator
-        self.anchors_stay = anchors_stay
-        self._anchors: dict[int, Tensor] = {}
-
-    def __iter__(self) -> Iterator[tuple[Tensor, Tensor]]:
-        for place, batch in enumerate(self.batches):
-            known = [self._anchors[place]] if place in self._anchors else []
-            anchors, candidates = self.pair(batch, self.generator, *known)
-            if self.anchors_stay:
-                self._anchors[place] = anchors
-            yield anchors, candidates
-
-
-class EmbeddedNodes:
-    """Projections of both views of one graph in random blocks of `size` nodes, anew at every pass.
-
-    `pair` draws the views and gives the projections (N, D) of anchors and candidates.
-    """
-
-    def __init__(
-        self,
-        pair: Callable[[torch.Generator], tuple[Tensor, Tensor]],
-        size: int,
-        generator: torch.Generator,
-    ) -> None:
-        self.pair = torch.no_grad()(pair)
-        self.size = size
-        self.generator = generator
-
-    def __iter__(self) -> Iterator[tuple[Tensor, Tensor]]:
-        anchors, candidates = self.pair(self.generator)
-        order = torch.randperm(len(anchors), generator=self.generator)
-        blocks = [block.to(anchors.device) for block in order.split(self.size)]
-        return ((anchors[b], candidates[b]) for b in blocks if len(b) > 1)
-
-
-class HardenedLoss:
-    """`info_nce`, with the hardness from its onset on; keeps statistics of the weights.
-
-    Parameters
-    ----------
-    onset : Onset
-    tau, positive_in_denominator, symmetric :
-        See `info_nce`.
-    """
-
-    def __init__(
-        self,
-        onset: Onset,
-        *,
-        tau: float,
-        positive_in_denominator: bool,
-        symmetric: bool = False,
-    ) -> None:
-        number("tau", tau, above=0)
-        self.onset = onset
-        self.monitor = Monitor(onset.hardness)
-        self.tau = tau
-        self.positive_in_denominator = positive_in_denominator
-        self.symmetric = symmetric
-
-    def __call__(
-        self,
-        anchors: Tensor,
-        candidates: Tensor,
-        labels: Tensor | None,
-        generator: torch.Generator,
-        *,
-        watched: bool = True,
-    ) -> Tensor:
-        """Of the projections of one batch; if `watched`, its weights count in the statistics."""
-        hardness = None
-        if self.onset.weighs:
-            hardness = self.monitor if watched else self.onset.hardness
-            hardness.begin_batch(labels, generator)
-        return self._of(anchors, candidates, hardness)
-
-    def at_first(
-        self,
-        anchors: Tensor,
-        candidates: Tensor,
-        labels: Tensor | None,
-        generator: torch.Generator,
-    ) -> Tensor:
-        """The same as it is in the first epoch, whatever has set in since."""
-        if self.onset.epoch > 0:
-            return self._of(anchors, candidates, None)
-        self.onset.hardness.begin_batch(labels, generator)
-        return self._of(anchors, candidates, self.onset.hardness)
-
-    def _of(self, anchors: Tensor, candidates: Tensor, hardness: Hardness | None) -> Tensor:
-        return info_nce(
-            anchors,
-            candidates,
-            tau=self.tau,
-            hardness=hardness,
-            positive_in_denominator=self.positive_in_denominator,
-            symmetric=self.symmetric,
-        )
-
-
-class HardenedContrast(GraphEstimator):
-    """Two projections of every graph, one against those of the other graphs of its batch.
-
-    A method says in `_pair` where the two come from; the hardness sets in after a warm-up and is
-    fitted on fresh pairs. The hyper-parameters named here are those of every such method.
+    A method defines in `_pair` where the two come from; the hardness is fitted on fresh pairs after
+    a warm-up. The hyper-parameters named here are those of every such method.
 
     Attributes
     ----------
@@ -229,16 +64,16 @@ class HardenedContrast(GraphEstimator):
         super()._start()
         recipe = get_recipe(self.recipe)
         one_of(self.pooling, ("sum", "mean"), "pooling")
-        self._statistics = batch_statistics if recipe.statistics == "batch" else running_statistics
+        self._statistics = STATISTICS[recipe.statistics]
         self.hardness_ = chosen_hardness(self.hardness, recipe)
-        self._onset = Onset(
+        self._schedule = HardnessSchedule(
             self.hardness_,
             epochs=self.epochs,
             usual=recipe.warmup(self.epochs),
             warmup=self.warmup,
         )
-        self._contrast = HardenedLoss(
-            self._onset,
+        self._contrast = ScheduledLoss(
+            self._schedule,
             tau=self.tau,
             positive_in_denominator=self.positive_in_denominator,
             symmetric=self.symmetric,
@@ -262,7 +97,7 @@ class HardenedContrast(GraphEstimator):
         return self._contrast(*self._pair(batch, generator), batch.y, generator)
 
     def _first_loss(self, batch: GraphSet, generator: torch.Generator) -> Tensor:
-        return self._contrast.at_first(*self._pair(batch, generator), batch.y, generator)
+        return self._contrast(*self._pair(batch, generator), batch.y, generator, first=True)
 
     def _projections(self, batch: GraphSet, generator: torch.Generator) -> Tensor:
         return self._pair(batch, generator)[0]
@@ -273,13 +108,204 @@ class HardenedContrast(GraphEstimator):
         stay = self._anchors_stay
         pairs = EmbeddedBatches(self._pair, batches, generator, anchors_stay=stay)
         with self._statistics(self.network_):
-            return self._onset.before_epoch(epoch, pairs, generator)
+            return self._schedule.before_epoch(epoch, pairs, generator)
 
     def _after_epoch(self) -> Metrics:
-        return self._contrast.monitor.read()
+        return self._contrast.statistics.read()
+
+    @property
+    def _comparable_from(self) -> int:
+        return 0 if isinstance(self.hardness_, Uniform) else self._schedule.first_epoch
+
+    def pairs(self, batches: list[GraphSet], generator: torch.Generator) -> EmbeddedBatches:
+        """Projections of anchors and candidates of all batches, by the network of the moment.
+
+        Every pass over them draws fresh views; this is what a hardness is fitted on.
+        """
+        return EmbeddedBatches(self._pair, batches, generator)
 
     def _learned(self) -> dict[str, Tensor]:
         return self.hardness_.state()
 
     def _load_learned(self, tensors: dict[str, Tensor]) -> None:
         self.hardness_.load_state(tensors)
+
+
+class HardnessSchedule:
+    """Decide when a hardness is fitted, and from which epoch on its weights count.
+
+    A hardness that learns is fitted after a warm-up; any other counts from the first epoch. A
+    hardness may have two settings for this: `start` (its own first epoch) and `refresh` (refit
+    every `refresh` epochs; fit once if None).
+
+    Parameters
+    ----------
+    hardness : Hardness
+    epochs : int
+        Epochs of the whole training.
+    usual : int
+        Usual warm-up of a hardness that learns.
+    warmup : int, optional
+        Warm-up that the user asked for, which has the last word.
+
+    Attributes
+    ----------
+    first_epoch : int
+        The first epoch in which the hardness counts.
+    active : bool
+        Whether it counts in the present epoch.
+    """
+
+    def __init__(
+        self, hardness: Hardness, *, epochs: int, usual: int, warmup: int | None = None
+    ) -> None:
+        self.hardness = hardness
+        self.active = False
+        name, asked = "warmup", warmup
+        if asked is None:
+            name, asked = "start", getattr(hardness, "start", None)
+        if asked is None:
+            self.first_epoch = usual if learns(hardness) else 0
+            return
+        whole_number(name, asked, least=0)
+        if asked > epochs:
+            raise InputError(f"{name} is {asked}: it must lie between 0 and {epochs} epochs")
+        self.first_epoch = asked
+
+    def fits_before(self, epoch: int) -> bool:
+        """Return whether the hardness is fitted before that epoch."""
+        since, refresh = epoch - self.first_epoch, getattr(self.hardness, "refresh", None)
+        return since == 0 or (refresh is not None and since > 0 and since % refresh == 0)
+
+    def before_epoch(self, epoch: int, pairs: Batches, generator: torch.Generator) -> Metrics:
+        """Fit the hardness on `pairs` if it is time; return its diagnosis."""
+        self.active = epoch >= self.first_epoch and not isinstance(self.hardness, Uniform)
+        if not (self.active and self.fits_before(epoch)):
+            return {}
+        self.hardness.fit(pairs, generator=generator)
+        found = self.hardness.diagnose()
+        return {"hardness": found} if found else {}
+
+
+class ScheduledLoss:
+    """`info_nce` with a hardness from its first epoch on; keeps statistics of the weights.
+
+    Parameters
+    ----------
+    schedule : HardnessSchedule
+    tau, positive_in_denominator, symmetric :
+        See `info_nce`.
+
+    Attributes
+    ----------
+    statistics : WeightStatistics
+    """
+
+    def __init__(
+        self,
+        schedule: HardnessSchedule,
+        *,
+        tau: float,
+        positive_in_denominator: bool,
+        symmetric: bool = False,
+    ) -> None:
+        number("tau", tau, above=0)
+        self.schedule = schedule
+        self.statistics = WeightStatistics()
+        self.options = {
+            "tau": tau,
+            "positive_in_denominator": positive_in_denominator,
+            "symmetric": symmetric,
+        }
+
+    def __call__(
+        self,
+        anchors: Tensor,
+        candidates: Tensor,
+        labels: Tensor | None,
+        generator: torch.Generator,
+        *,
+        observed: bool = True,
+        first: bool = False,
+    ) -> Tensor:
+        """Return the loss of the projections of one batch.
+
+        Parameters
+        ----------
+        anchors, candidates : (G, D)
+        labels : (G,), optional
+            For the statistics, and for the oracle.
+        generator : Generator
+        observed : bool
+            Whether the weights enter the statistics.
+        first : bool
+            Return the loss as it is in the first epoch.
+        """
+        schedule, hardness = self.schedule, None
+        if schedule.first_epoch == 0 if first else schedule.active:
+            hardness = for_batch(schedule.hardness, labels)
+
+        def observe(log_weights: Tensor) -> None:
+            self.statistics.add(log_weights.exp(), labels)
+
+        return info_nce(
+            anchors,
+            candidates,
+            hardness=hardness,
+            generator=generator,
+            observe=observe if observed and not first else None,
+            **self.options,  # type: ignore[arg-type]
+        )
+
+
+class EmbeddedBatches:
+    """Projections of all batches, under fresh views in every pass.
+
+    The network does not change meanwhile: anchors that no draw changes (`anchors_stay`) are
+    projected in the first pass only.
+    """
+
+    def __init__(
+        self,
+        pair: Pair,
+        batches: list[GraphSet],
+        generator: torch.Generator,
+        *,
+        anchors_stay: bool = False,
+    ) -> None:
+        self.pair = torch.no_grad()(pair)
+        self.batches = [batch for batch in batches if len(batch) > 1]
+        self.generator = generator
+        self.anchors_stay = anchors_stay
+        self._anchors: dict[int, Tensor] = {}
+
+    def __iter__(self) -> Iterator[tuple[Tensor, Tensor]]:
+        for index, batch in enumerate(self.batches):
+            known = [self._anchors[index]] if index in self._anchors else []
+            anchors, candidates = self.pair(batch, self.generator, *known)
+            if self.anchors_stay:
+                self._anchors[index] = anchors
+            yield anchors, candidates
+
+
+class EmbeddedNodes:
+    """Projections of both views of one graph in random blocks of `size` nodes, fresh in every pass.
+
+    `pair` draws the views and gives the projections (N, D) of anchors and candidates.
+    """
+
+    def __init__(
+        self,
+        pair: Callable[[torch.Generator], tuple[Tensor, Tensor]],
+        size: int,
+        generator: torch.Generator,
+    ) -> None:
+        self.pair = torch.no_grad()(pair)
+        self.size = size
+        self.generator = generator
+
+    def __iter__(self) -> Iterator[tuple[Tensor, Tensor]]:
+        anchors, candidates = self.pair(self.generator)
+        order = torch.randperm(len(anchors), generator=self.generator)
+        blocks = [block.to(anchors.device) for block in order.split(self.size)]
+        return ((anchors[b], candidates[b]) for b in blocks if len(b) > 1)

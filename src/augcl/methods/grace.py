@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import warnings
 from collections.abc import Iterable
 from typing import Any
 
@@ -15,16 +14,17 @@ from augcl.checks import number, whole_number
 from augcl.encoders.contrastive import output_width
 from augcl.encoders.gcn import ACTIVATIONS, GCN, NodeNetwork
 from augcl.encoders.heads import output_basis, projector
-from augcl.errors import InputError, one_of
-from augcl.hardness import Hardness
-from augcl.losses.node_info_nce import LEAST_TAU, node_info_nce
-from augcl.losses.pair_weights import PairWeights
+from augcl.errors import InputError, one_of, warn_user
+from augcl.hardness import Hardness, Uniform
+from augcl.hardness.base import gives_weights
+from augcl.losses.node_info_nce import LEAST_TAU, PairWeights, node_info_nce
 from augcl.methods import presets
-from augcl.methods.contrast import EmbeddedNodes, Onset
-from augcl.methods.recipes import chosen_hardness, get_recipe
-from augcl.training.estimator import NodeBatch, NodeEstimator
-from augcl.training.loop import Metrics
-from augcl.views.nodes import CENTRALITIES, NodeView, TwoViews
+from augcl.methods.contrast import EmbeddedNodes, HardnessSchedule
+from augcl.methods.recipes import by_recipe, chosen_hardness, get_recipe
+from augcl.training.batches import NodeBatch
+from augcl.training.callbacks import Callbacks, Metrics
+from augcl.training.estimator import NodeEstimator
+from augcl.views.nodes import CENTRALITIES, EDGE_ENDS, EMPTY_COLUMNS, NodeView, TwoViews
 
 
 class GRACE(NodeEstimator):
@@ -39,17 +39,25 @@ class GRACE(NodeEstimator):
         everything below that is None. "Amazon-Photo" are ProGCL's, because with GCA's own
         ("Amazon-Photo/published", learning rate 0.1) the training collapses.
     recipe : {"default", "authors", "paper"}
-        Settings of a named hardness, and details of GCA's probabilities.
+        Settings of a named hardness, and what is said to be decided by it below.
     centrality : {"degree", "pagerank", "eigenvector"}, optional
         What makes a node important: its edges and features are dropped more rarely (`GCA`). All
-        alike if None.
+        nodes are equally important if None.
+    edge_ends : {"target", "both"}, optional
+        An edge counts by the centrality of its target, or by the mean of both its ends. This and
+        the next two are decided by the recipe if None.
+    pagerank_restart : bool, optional
+        Whether "pagerank" restarts; if not, it is the walk that the released code of GCA takes.
+    empty_columns : {"ignore", "mask-all"}, optional
+        A feature column without any entry is ignored, or makes the probability of every column
+        0.7, as in the released code of GCA.
     epochs : int, optional
-        All epochs, before and after the hardness sets in; 0 gives the untrained encoder.
+        All epochs, with and without weights; 0 gives the untrained encoder.
     warmup : int, optional
-        Epochs before the hardness sets in; if None as the hardness says, which for one that has
-        to be fitted is half of all, but 400 at most.
+        Epochs before the weights of the hardness count. If None, a hardness that learns waits half
+        of the epochs, but 400 at most; any other counts at once.
     width : int, optional
-        Of an embedding by `GCN`; its hidden layer is twice as wide.
+        Width of an embedding by `GCN`; its hidden layer is twice as wide.
     projection : int, optional
         Hidden width of the projector.
     activation : {"relu", "prelu", "rrelu"}, optional
@@ -58,24 +66,33 @@ class GRACE(NodeEstimator):
     tau, lr : float, optional
     weight_decay : float
     weights : {"frozen", "live"}
-        The weights of all pairs are computed once, after the hardness is fitted, or anew every
+        The weights of all pairs are computed once, after the hardness is fitted, or again every
         `weights_every` epochs; either way from the graph without augmentation.
     weights_every : int
     sample : int
-        The hardness is fitted on blocks of so many nodes: each is an anchor, against the others
+        Nodes of a block: the hardness is fitted on blocks, each node an anchor against the others
         of its block.
     candidates : int, optional
-        Only so many nodes, drawn anew in every step, serve as negatives; all if None.
+        Number of nodes, drawn in every step, that serve as negatives; all if None.
     encoder : Module, optional
         A PyG-style module, (x, edge_index) to (N, D); `GCN` if None.
     normalize_features : bool
         Divide every row of the features by its sum (where above 1), as published.
+    patience : int, optional
+        End the training after this many epochs without a lower loss, and keep the weights with
+        the lowest; epochs count from where the hardness sets in. None: all epochs, last weights.
     random_state : int or None
         Seed of every draw of ours; dropout in an encoder of your own follows torch's global seed.
     device : str
         "cpu", "cuda", "cuda:1", "auto".
     progress : bool
         Show a progress bar when the error stream is a terminal.
+    callbacks : list of Callback
+        Watch or end the training; see `augcl.callbacks`.
+    warm_start : bool
+        Let a further `fit` on the same data continue the last one, up to `epochs` in total. With
+        a number as `warmup` the result is that of one long training; if None, it is decided
+        again by the new `epochs` when the hardness sets in.
 
     Attributes
     ----------
@@ -85,6 +102,12 @@ class GRACE(NodeEstimator):
         The weights of all pairs of nodes of the graph it was fitted on.
     history_ : list of dict
         One entry per epoch: loss, seconds and the spread of the weights.
+
+    References
+    ----------
+    Y. Zhu, Y. Xu, F. Yu, Q. Liu, S. Wu and L. Wang. "Deep Graph Contrastive Representation
+    Learning". ICML Workshop on Graph Representation Learning and Beyond, 2020.
+    arXiv:2006.04131.
 
     Examples
     --------
@@ -106,6 +129,9 @@ class GRACE(NodeEstimator):
         preset: str = "default",
         recipe: str = "default",
         centrality: str | None = None,
+        edge_ends: str | None = None,
+        pagerank_restart: bool | None = None,
+        empty_columns: str | None = None,
         epochs: int | None = None,
         warmup: int | None = None,
         width: int | None = None,
@@ -122,14 +148,20 @@ class GRACE(NodeEstimator):
         candidates: int | None = None,
         encoder: nn.Module | None = None,
         normalize_features: bool = True,
+        patience: int | None = None,
         random_state: int | None = 0,
         device: str = "cpu",
         progress: bool = True,
+        callbacks: Callbacks = (),
+        warm_start: bool = False,
     ) -> None:
         self.hardness = hardness
         self.preset = preset
         self.recipe = recipe
         self.centrality = centrality
+        self.edge_ends = edge_ends
+        self.pagerank_restart = pagerank_restart
+        self.empty_columns = empty_columns
         self.epochs = epochs  # type: ignore[assignment]
         self.warmup = warmup
         self.width = width
@@ -146,9 +178,12 @@ class GRACE(NodeEstimator):
         self.candidates = candidates
         self.encoder = encoder
         self.normalize_features = normalize_features
+        self.patience = patience
         self.random_state = random_state
         self.device = device
         self.progress = progress
+        self.callbacks = callbacks
+        self.warm_start = warm_start
 
     def _left_open(self) -> dict[str, Any]:
         return presets.get_preset(self.preset)
@@ -160,6 +195,8 @@ class GRACE(NodeEstimator):
         one_of(self.weights, ("frozen", "live"), "kind of weights")
         if self.centrality is not None:
             one_of(self.centrality, CENTRALITIES, "centrality")
+        one_of(by_recipe(self, "edge_ends"), EDGE_ENDS, "edge_ends")
+        one_of(by_recipe(self, "empty_columns"), EMPTY_COLUMNS, "empty_columns")
         for name in ("width", "projection", "weights_every"):
             whole_number(name, self._setting(name), least=1)
         whole_number("sample", self.sample, least=2)
@@ -173,15 +210,14 @@ class GRACE(NodeEstimator):
                 number(f"{name}[{view}]", rate, least=0, below=1)
         number("weight_decay", self.weight_decay, least=0)
         if self.lr is None and presets.collapses(self.preset):
-            warnings.warn(
+            warn_user(
                 f"preset {self.preset} is known to collapse (learning rate "
                 f"{self._setting('lr'):g}): give a lower lr, or take preset "
-                f"{self.preset.removesuffix('/published')}",
-                stacklevel=3,  # from where `fit` was called
+                f"{self.preset.removesuffix('/published')}"
             )
         epochs = self._setting("epochs")
         self.hardness_ = chosen_hardness(self.hardness, recipe)
-        self._onset = Onset(
+        self._schedule = HardnessSchedule(
             self.hardness_, epochs=epochs, usual=min(400, epochs // 2), warmup=self.warmup
         )
         number("tau", self._setting("tau"), least=LEAST_TAU * max(self.hardness_.powers))
@@ -213,7 +249,9 @@ class GRACE(NodeEstimator):
             edge_drop=self._setting("edge_drop"),
             feature_drop=self._setting("feature_drop"),
             centrality=self._setting("centrality"),
-            recipe=self.recipe,
+            edge_ends=by_recipe(self, "edge_ends"),
+            pagerank_restart=by_recipe(self, "pagerank_restart"),
+            empty_columns=by_recipe(self, "empty_columns"),
         )
         return [batch]
 
@@ -228,12 +266,12 @@ class GRACE(NodeEstimator):
         return [z if basis is None else z @ basis for z in map(self.network_, views)]
 
     def _loss(self, batch: NodeBatch, generator: torch.Generator) -> Tensor:
-        if not self._onset.weighs:
+        if not self._schedule.active:
             return self._contrast(batch, generator)
         return self._contrast(batch, generator, self.hardness_, self.weights_)
 
     def _first_loss(self, batch: NodeBatch, generator: torch.Generator) -> Tensor:
-        if self._onset.epoch > 0:
+        if self._schedule.first_epoch > 0:
             return self._contrast(batch, generator)
         return self._contrast(batch, generator, self.hardness_, self.weights_)
 
@@ -245,8 +283,6 @@ class GRACE(NodeEstimator):
         weights: PairWeights | None = None,
     ) -> Tensor:
         anchors, candidates = self._compared(self._views.draw(generator))
-        if hardness is not None:
-            hardness.begin_batch(batch.labels, generator)
         columns = None
         if self.candidates is not None and self.candidates < len(batch):
             order = torch.randperm(len(batch), generator=generator)
@@ -258,6 +294,7 @@ class GRACE(NodeEstimator):
             hardness=hardness,
             weights=weights,
             columns=columns,
+            generator=generator,
         )
 
     def _projections(self, batch: NodeBatch, generator: torch.Generator) -> Tensor:
@@ -269,11 +306,11 @@ class GRACE(NodeEstimator):
     ) -> Metrics:
         (batch,) = batches
         blocks = EmbeddedNodes(self._pair, self.sample, generator)
-        found = self._onset.before_epoch(epoch, blocks, generator)
-        if self._onset.weighs and self.hardness_.weighs:
-            since = epoch - self._onset.epoch
+        found = self._schedule.before_epoch(epoch, blocks, generator)
+        if self._schedule.active and gives_weights(self.hardness_):
+            since = epoch - self._schedule.first_epoch
             live = self.weights == "live" and since % self.weights_every == 0
-            if live or self._onset.fits_in(epoch):
+            if live or self._schedule.fits_before(epoch):
                 with torch.no_grad():
                     self._anchors = self.network_(batch.views.clean)
                 self._weigh(batch)
@@ -289,6 +326,10 @@ class GRACE(NodeEstimator):
 
     def _after_epoch(self) -> Metrics:
         return self._weight_facts
+
+    @property
+    def _comparable_from(self) -> int:
+        return 0 if isinstance(self.hardness_, Uniform) else self._schedule.first_epoch
 
     def _learned(self) -> dict[str, Tensor]:
         anchors = {} if self._anchors is None else {"anchors": self._anchors}
@@ -308,10 +349,15 @@ class GCA(GRACE):
     centrality : {"degree", "pagerank", "eigenvector"}, optional
         What makes a node important; the degree if None.
     recipe : {"default", "authors", "paper"}
-        Also decides details of the probabilities, see `augcl.views.nodes`: "authors" masks all
-        columns at 70 % if one of them is empty; "paper" counts an edge by both its ends.
+        "authors" masks all columns at 70 % if one of them is empty (`empty_columns`); "paper"
+        counts an edge by both its ends (`edge_ends`), and its PageRank restarts.
     hardness, preset, … :
         See `GRACE`.
+
+    References
+    ----------
+    Y. Zhu, Y. Xu, F. Yu, Q. Liu, S. Wu and L. Wang. "Graph Contrastive Learning with Adaptive
+    Augmentation". WWW 2021. arXiv:2010.14945.
 
     Examples
     --------

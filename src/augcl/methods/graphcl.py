@@ -7,12 +7,13 @@ from torch import Tensor, nn
 
 from augcl.data.graph import GraphSet
 from augcl.hardness import Hardness
-from augcl.methods.contrast import HardenedContrast
-from augcl.methods.recipes import get_recipe
-from augcl.views import named_view
+from augcl.methods.contrast import ContrastiveGraphMethod
+from augcl.methods.recipes import by_recipe
+from augcl.training.callbacks import Callbacks
+from augcl.views import Augmentation, make_view
 
 
-class GraphCL(HardenedContrast):
+class GraphCL(ContrastiveGraphMethod):
     """Pull a graph and its view together, push the other graphs of the batch away.
 
     Parameters
@@ -23,14 +24,16 @@ class GraphCL(HardenedContrast):
         Decides `warmup`, whether the anchor is augmented too, and the settings of a named
         hardness.
     epochs : int
-        All epochs, before and after the hardness sets in; 0 gives the untrained encoder.
+        All epochs, with and without weights; 0 gives the untrained encoder.
     warmup : int, optional
-        Epochs before the hardness sets in; if None as the hardness says, which for one that has
-        to be fitted is a matter of the recipe (half of all by default).
-    augmentation : str
+        Epochs before the weights of the hardness count. If None, a hardness that learns waits as
+        long as the recipe says (half of the epochs by default), any other counts at once.
+    augmentation : str or callable
         "random2" (node dropping or subgraph), "random3" (+ edge perturbation), "random4"
         (+ attribute masking), one of "node-drop", "edge-perturb", "subgraph", "attribute-mask",
-        or "identity".
+        or "identity". Or a function of your own from a GraphSet and a torch.Generator to a GraphSet
+        with as many graphs, for instance one of `augcl.views`. A model file keeps only its name:
+        the loaded model embeds graphs, but to train it again you set ``augmentation`` again.
     growth : {"star", "walk"}, optional
         How a subgraph grows: the released code's one-hop star, or a random walk; by the recipe
         if None (the star by default).
@@ -42,12 +45,21 @@ class GraphCL(HardenedContrast):
         A PyG-style module, (x, edge_index) to (V, D); GIN with `layers` and `width` if None.
     pooling : {"sum", "mean"}
     batch_size, lr : int, float
+    patience : int, optional
+        End the training after this many epochs without a lower loss, and keep the weights with
+        the lowest; epochs count from where the hardness sets in. None: all epochs, last weights.
     random_state : int or None
         Seed of every draw of ours; dropout in an encoder of your own follows torch's global seed.
     device : str
         "cpu", "cuda", "cuda:1", "auto".
     progress : bool
         Show a progress bar when the error stream is a terminal.
+    callbacks : list of Callback
+        Watch or end the training; see `augcl.callbacks`.
+    warm_start : bool
+        Let a further `fit` on the same data continue the last one, up to `epochs` in total. With
+        a number as `warmup` the result is that of one long training; if None, it is decided
+        again by the new `epochs` when the hardness sets in.
 
     Attributes
     ----------
@@ -55,6 +67,11 @@ class GraphCL(HardenedContrast):
     hardness_ : Hardness
     history_ : list of dict
         One entry per epoch: loss, seconds and the spread of the weights.
+
+    References
+    ----------
+    Y. You, T. Chen, Y. Sui, T. Chen, Z. Wang and Y. Shen. "Graph Contrastive Learning with
+    Augmentations". NeurIPS 2020. arXiv:2010.13902.
 
     Examples
     --------
@@ -74,7 +91,7 @@ class GraphCL(HardenedContrast):
         recipe: str = "default",
         epochs: int = 40,
         warmup: int | None = None,
-        augmentation: str = "random2",
+        augmentation: str | Augmentation = "random2",
         growth: str | None = None,
         augment_anchor: bool | None = None,
         positive_in_denominator: bool = True,
@@ -86,9 +103,12 @@ class GraphCL(HardenedContrast):
         pooling: str = "sum",
         batch_size: int = 128,
         lr: float = 0.01,
+        patience: int | None = None,
         random_state: int | None = 0,
         device: str = "cpu",
         progress: bool = True,
+        callbacks: Callbacks = (),
+        warm_start: bool = False,
     ) -> None:
         self.hardness = hardness
         self.recipe = recipe
@@ -106,17 +126,17 @@ class GraphCL(HardenedContrast):
         self.pooling = pooling
         self.batch_size = batch_size
         self.lr = lr
+        self.patience = patience
         self.random_state = random_state
         self.device = device
         self.progress = progress
+        self.callbacks = callbacks
+        self.warm_start = warm_start
 
     def _start(self) -> None:
         super()._start()
-        recipe = get_recipe(self.recipe)
-        self._view = named_view(self.augmentation, growth=self.growth or recipe.growth)
-        self._anchors_stay = not (
-            recipe.augment_anchor if self.augment_anchor is None else self.augment_anchor
-        )
+        self._view = make_view(self.augmentation, growth=by_recipe(self, "growth"))
+        self._anchors_stay = not by_recipe(self, "augment_anchor")
 
     def _pair(
         self, batch: GraphSet, generator: torch.Generator, anchors: Tensor | None = None

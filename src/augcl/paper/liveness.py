@@ -18,15 +18,13 @@ from joblib import Parallel, delayed
 from augcl.data import load_graphs
 from augcl.files import write_json
 from augcl.hardness import AffinityUncertainty
-from augcl.hardness.diagnostics import Monitor
-from augcl.methods.contrast import EmbeddedBatches
+from augcl.hardness.diagnostics import WeightStatistics
 from augcl.methods.graphcl import GraphCL
-from augcl.ops.cosine import cosine
 from augcl.paper.published import REWARDS
+from augcl.paper.records import LIVENESS, is_finished
 from augcl.runs.run import Spec, one_thread
-from augcl.training.estimator import batch_statistics, fixed_batches
+from augcl.training.batches import batch_statistics, fixed_batches
 
-FOLDER = "liveness"
 WARMUP_EPOCHS = 20
 
 
@@ -41,21 +39,20 @@ def measure(dataset: str, *, data_dir: str | None = None, seed: int = 0) -> list
         generator = torch.Generator().manual_seed(seed)
         batches = fixed_batches(graphs, model.batch_size, generator)
         hardness = AffinityUncertainty(reward=reward)
-        monitor = Monitor(hardness)
+        statistics = WeightStatistics()
         with batch_statistics(model.network_):
-            pairs = EmbeddedBatches(model._pair, batches, generator)
+            pairs = model.pairs(batches, generator)
             hardness.fit(pairs, generator=generator)
             for batch, (anchors, candidates) in zip(batches, pairs, strict=True):
-                monitor.begin_batch(batch.y)
-                monitor.log_weights(anchors, candidates, cosine(anchors, candidates))
-        found.append({"reward": reward, **hardness.diagnose(), **monitor.read()})
+                statistics.add(hardness.weights(anchors, candidates), batch.y)
+        found.append({"reward": reward, **hardness.diagnose(), **statistics.read()})
     return found
 
 
 def _store(dataset: str, out: Path, data_dir: str | None) -> None:
     one_thread()
-    path = out / FOLDER / f"{dataset}.json"
-    if not path.exists():
+    path = out / LIVENESS / f"{dataset}.json"
+    if not is_finished(path, out):
         write_json(path, {"dataset": dataset, "fits": measure(dataset, data_dir=data_dir)})
 
 

@@ -26,12 +26,13 @@ from augcl.data.node_graph import NodeGraph
 from augcl.encoders.heads import glorot_linear
 from augcl.errors import one_of
 from augcl.methods import presets
-from augcl.methods.recipes import get_recipe
+from augcl.methods.recipes import by_recipe, get_recipe
 from augcl.ops.adam import Adam
 from augcl.ops.cosine import unit_rows
 from augcl.ops.csr import Adjacency, propagate
-from augcl.training.estimator import NodeBatch, NodeEstimator
-from augcl.training.loop import Metrics
+from augcl.training.batches import NodeBatch
+from augcl.training.callbacks import Callbacks, Metrics
+from augcl.training.estimator import NodeEstimator
 from augcl.training.threads import threads_for
 from augcl.views.nodes import NodeView, NodeViews
 
@@ -278,8 +279,10 @@ class HSAN(NodeEstimator):
         Published settings of a data set ("Cora", "CiteSeer", "Amazon-Photo", …; see
         hsan_presets.toml) for everything below that is None.
     recipe : {"default", "authors", "paper"}
-        "authors" never sets gradients to zero, as the released code: each step uses the sum of all
-        gradients so far.
+        Decides `accumulate`.
+    accumulate : bool, optional
+        Never set gradients to zero: each step uses the sum of all gradients so far. Decided by the
+        recipe if None: True in the released code ("authors"), else False.
     epochs : int
         0 gives the untrained encoders on the smoothed features.
     filter_steps : int, optional
@@ -299,7 +302,7 @@ class HSAN(NodeEstimator):
     lr : float, optional
     normalize_features : bool
         Divide every row of the features by its sum (where above 1); as published not.
-    random_state, device, progress :
+    patience, random_state, device, progress, callbacks, warm_start :
         See `DGI`.
 
     Attributes
@@ -309,6 +312,12 @@ class HSAN(NodeEstimator):
         255 times the weights of all pairs of the graph it was fitted on.
     history_ : list of dict
         One entry per epoch: loss and seconds.
+
+    References
+    ----------
+    Y. Liu, X. Yang, S. Zhou, X. Liu, Z. Wang, K. Liang, W. Tu, L. Li, J. Duan and C. Chen.
+    "Hard Sample Aware Network for Contrastive Deep Graph Clustering". AAAI 2023.
+    arXiv:2212.08665.
 
     Examples
     --------
@@ -327,6 +336,7 @@ class HSAN(NodeEstimator):
         *,
         preset: str = "default",
         recipe: str = "default",
+        accumulate: bool | None = None,
         epochs: int = 400,
         filter_steps: int | None = None,
         components: int | None = None,
@@ -337,12 +347,16 @@ class HSAN(NodeEstimator):
         beta: float | None = None,
         lr: float | None = None,
         normalize_features: bool = False,
+        patience: int | None = None,
         random_state: int | None = 0,
         device: str = "cpu",
         progress: bool = True,
+        callbacks: Callbacks = (),
+        warm_start: bool = False,
     ) -> None:
         self.preset = preset
         self.recipe = recipe
+        self.accumulate = accumulate
         self.epochs = epochs
         self.filter_steps = filter_steps
         self.components = components
@@ -353,9 +367,12 @@ class HSAN(NodeEstimator):
         self.beta = beta
         self.lr = lr  # type: ignore[assignment]
         self.normalize_features = normalize_features
+        self.patience = patience
         self.random_state = random_state
         self.device = device
         self.progress = progress
+        self.callbacks = callbacks
+        self.warm_start = warm_start
 
     def _left_open(self) -> dict[str, Any]:
         return presets.get_preset(self.preset, self.preset_file)
@@ -372,8 +389,8 @@ class HSAN(NodeEstimator):
         self._nodes: int | None = None
         self._smooth = SmoothedFeatures(self._setting("filter_steps"))
 
-    def _read(self, X: Any) -> NodeGraph:
-        graph = super()._read(X)
+    def read(self, X: Any) -> NodeGraph:
+        graph = super().read(X)
         if self._nodes is None:  # of the fit; a graph to be embedded may have others
             self._nodes = graph.num_nodes
         return graph
@@ -394,7 +411,7 @@ class HSAN(NodeEstimator):
         return min(components, nodes) if 0 < components < features else features
 
     def _optimizer(self, network: nn.Module) -> torch.optim.Optimizer:
-        kind = SummingAdam if self.recipe == "authors" else Adam
+        kind = SummingAdam if by_recipe(self, "accumulate") else Adam
         return kind(network.parameters(), lr=self._setting("lr"), fused=True)
 
     def _batches(self, data: NodeGraph, generator: torch.Generator) -> list[NodeBatch]:

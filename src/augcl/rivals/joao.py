@@ -10,11 +10,12 @@ from torch import Tensor, nn
 from augcl.checks import number
 from augcl.data.graph import GraphSet
 from augcl.encoders.heads import ManyHeads
+from augcl.errors import one_of
 from augcl.hardness import Hardness
-from augcl.methods.contrast import HardenedContrast
-from augcl.methods.recipes import get_recipe
-from augcl.training.estimator import batch_statistics
-from augcl.training.loop import Metrics
+from augcl.methods.contrast import ContrastiveGraphMethod
+from augcl.methods.recipes import by_recipe
+from augcl.training.batches import batch_statistics
+from augcl.training.callbacks import Callbacks, Metrics
 from augcl.views import AttributeMask, EdgePerturb, Identity, NodeDrop, OneOf, Subgraph
 
 
@@ -39,8 +40,8 @@ AUGMENTATIONS = ("node-drop", "edge-removal", "subgraph", "attribute-mask", "ide
 IDENTITY = AUGMENTATIONS.index("identity")
 
 
-class JOAO(HardenedContrast):
-    """Contrast graphs with their views; augmentations with a high loss are drawn more often.
+class JOAO(ContrastiveGraphMethod):
+    """Contrast graphs with their views, and draw augmentations with a high loss more often.
 
     The augmentation of each graph is drawn from probabilities P, uniform at the start. After an
     epoch the mean loss ℓ under each augmentation alone is measured on a fifth of the batches, and
@@ -50,18 +51,21 @@ class JOAO(HardenedContrast):
     Parameters
     ----------
     recipe : {"default", "authors", "paper"}
-        Settings of a named hardness and its usual `warmup`. "authors" also measures ℓ as the
-        released code does: a short batch counts as a full one, and the running averages of the
-        batch norm take part.
+        Settings of a named hardness, its usual `warmup`, and what is said to be decided by it
+        below.
     gamma : float
         How strongly P is held near the uniform distribution; 0.01, 0.1 and 1 were searched.
     ratio : float
         Share of the nodes dropped, edges removed and nodes masked; a subgraph keeps the rest.
     growth : {"star", "walk"}, optional
-        How a subgraph grows, see `Subgraph`; if None the star for the recipe "authors", else the
-        walk.
+        How a subgraph grows, see `Subgraph`; decided by the recipe if None (the walk by default).
     augment_anchor : bool, optional
-        Both views are augmented; by the recipe if None (False by default).
+        Augment both views; decided by the recipe if None (False by default).
+    full_batches : bool, optional
+        Count a short batch as a full one in the mean of ℓ. This and the next are decided by the
+        recipe if None: False by default, True in the released code ("authors").
+    update_statistics : bool, optional
+        Let the running averages of the batch norm follow the batches on which ℓ is measured.
     positive_in_denominator, symmetric, tau :
         See `info_nce`; as published, the positive is left out of the denominator.
     hardness, epochs, warmup, encoder, layers, width, pooling, batch_size, lr, random_state, … :
@@ -75,6 +79,11 @@ class JOAO(HardenedContrast):
     hardness_ : Hardness
     history_ : list of dict
         One entry per epoch: P, loss, seconds and the spread of the weights.
+
+    References
+    ----------
+    Y. You, T. Chen, Y. Shen and Z. Wang. "Graph Contrastive Learning Automated". ICML 2021.
+    arXiv:2106.07594.
 
     Examples
     --------
@@ -100,6 +109,8 @@ class JOAO(HardenedContrast):
         ratio: float = 0.2,
         growth: str | None = None,
         augment_anchor: bool | None = None,
+        full_batches: bool | None = None,
+        update_statistics: bool | None = None,
         positive_in_denominator: bool = False,
         symmetric: bool = False,
         tau: float = 0.2,
@@ -109,9 +120,12 @@ class JOAO(HardenedContrast):
         pooling: str = "sum",
         batch_size: int = 128,
         lr: float = 0.01,
+        patience: int | None = None,
         random_state: int | None = 0,
         device: str = "cpu",
         progress: bool = True,
+        callbacks: Callbacks = (),
+        warm_start: bool = False,
     ) -> None:
         self.hardness = hardness
         self.recipe = recipe
@@ -121,6 +135,8 @@ class JOAO(HardenedContrast):
         self.ratio = ratio
         self.growth = growth
         self.augment_anchor = augment_anchor
+        self.full_batches = full_batches
+        self.update_statistics = update_statistics
         self.positive_in_denominator = positive_in_denominator
         self.symmetric = symmetric
         self.tau = tau
@@ -130,27 +146,25 @@ class JOAO(HardenedContrast):
         self.pooling = pooling
         self.batch_size = batch_size
         self.lr = lr
+        self.patience = patience
         self.random_state = random_state
         self.device = device
         self.progress = progress
+        self.callbacks = callbacks
+        self.warm_start = warm_start
 
     def _start(self) -> None:
         super()._start()
-        recipe = get_recipe(self.recipe)
         number("gamma", self.gamma, least=0)
         number("ratio", self.ratio, least=0, below=1)
-        self._authors = self.recipe == "authors"
-        growth = self.growth or ("star" if self._authors else "walk")
         self._pool = OneOf(
             NodeDrop(self.ratio),
             EdgePerturb(self.ratio, add=False),
-            Subgraph(1 - self.ratio, growth=growth, self_loops=False),
+            Subgraph(1 - self.ratio, growth=by_recipe(self, "growth"), self_loops=False),
             AttributeMask(self.ratio, fill="noise"),
             Identity(),
         )
-        self._two_views = (
-            recipe.augment_anchor if self.augment_anchor is None else self.augment_anchor
-        )
+        self._two_views = by_recipe(self, "augment_anchor")
         count = len(AUGMENTATIONS)
         self.probabilities_ = torch.full((count,), 1 / count, dtype=torch.float64)
 
@@ -200,15 +214,16 @@ class JOAO(HardenedContrast):
             for number, alone in enumerate(torch.eye(len(losses), dtype=losses.dtype)):
                 for batch in some:
                     pair = self._pair_under(alone, batch, generator)
-                    loss = self._contrast(*pair, batch.y, generator, watched=False)
+                    loss = self._contrast(*pair, batch.y, generator, observed=False)
                     losses[number] += float(loss) * len(batch)
-        graphs = len(some) * self.batch_size if self._authors else sum(map(len, some))
+        full = by_recipe(self, "full_batches")
+        graphs = len(some) * self.batch_size if full else sum(map(len, some))
         return losses / graphs
 
     def _looking(self) -> AbstractContextManager[None]:
-        if not self._authors:
+        if not by_recipe(self, "update_statistics"):
             return batch_statistics(self.network_)
-        self.network_.train()  # the running averages take part
+        self.network_.train()
         return nullcontext()
 
     def _learned(self) -> dict[str, Tensor]:
@@ -231,10 +246,18 @@ class JOAOv2(JOAO):
     Parameters
     ----------
     recipe : {"default", "authors", "paper"}
-        As for `JOAO`; "authors" besides takes head 0 for all anchors and for ℓ, and for all other
-        views one head an epoch, drawn from P whatever their augmentation is.
+        As for `JOAO`.
+    heads : {"own", "epoch"}, optional
+        "own": a view takes the head of its augmentation. "epoch": all anchors and ℓ take head 0,
+        and all other views take one head per epoch, drawn from P. Decided by the recipe if None:
+        "epoch" in the released code ("authors"), else "own".
     hardness, epochs, gamma, ratio, … :
         See `JOAO`.
+
+    References
+    ----------
+    Y. You, T. Chen, Y. Shen and Z. Wang. "Graph Contrastive Learning Automated". ICML 2021.
+    arXiv:2106.07594.
 
     Examples
     --------
@@ -257,6 +280,9 @@ class JOAOv2(JOAO):
         ratio: float = 0.2,
         growth: str | None = None,
         augment_anchor: bool | None = None,
+        full_batches: bool | None = None,
+        update_statistics: bool | None = None,
+        heads: str | None = None,
         positive_in_denominator: bool = False,
         symmetric: bool = False,
         tau: float = 0.2,
@@ -266,9 +292,12 @@ class JOAOv2(JOAO):
         pooling: str = "sum",
         batch_size: int = 128,
         lr: float = 0.001,
+        patience: int | None = None,
         random_state: int | None = 0,
         device: str = "cpu",
         progress: bool = True,
+        callbacks: Callbacks = (),
+        warm_start: bool = False,
     ) -> None:
         super().__init__(
             hardness=hardness,
@@ -279,6 +308,8 @@ class JOAOv2(JOAO):
             ratio=ratio,
             growth=growth,
             augment_anchor=augment_anchor,
+            full_batches=full_batches,
+            update_statistics=update_statistics,
             positive_in_denominator=positive_in_denominator,
             symmetric=symmetric,
             tau=tau,
@@ -288,20 +319,25 @@ class JOAOv2(JOAO):
             pooling=pooling,
             batch_size=batch_size,
             lr=lr,
+            patience=patience,
             random_state=random_state,
             device=device,
             progress=progress,
+            callbacks=callbacks,
+            warm_start=warm_start,
         )
+        self.heads = heads
 
     def _start(self) -> None:
         super()._start()
+        self._one_head = one_of(by_recipe(self, "heads"), ("own", "epoch"), "heads") == "epoch"
         self._head_of_the_epoch = 0  # until an epoch begins
 
     def _head(self, width: int, generator: torch.Generator) -> nn.Module:
         return ManyHeads(len(AUGMENTATIONS), width, generator)
 
     def _heads(self, which: Tensor, *, anchor: bool) -> tuple[Tensor, ...]:
-        if self._authors:
+        if self._one_head:
             which = torch.full_like(which, 0 if anchor else self._head_of_the_epoch)
         return (which,)
 
@@ -310,6 +346,6 @@ class JOAOv2(JOAO):
     ) -> Metrics:
         self._head_of_the_epoch = 0  # while ℓ is measured
         found = super()._before_epoch(epoch, batches, generator)
-        if self._authors:
+        if self._one_head:
             self._head_of_the_epoch = int(draw_augmentations(self.probabilities_, 1, generator))
         return found

@@ -14,7 +14,7 @@ from augcl.data.node_graph import NodeGraph
 from augcl.encoders import pool
 from augcl.encoders.heads import FeedForward, glorot_linear
 from augcl.errors import one_of
-from augcl.methods.recipes import get_recipe
+from augcl.methods.recipes import by_recipe, get_recipe
 from augcl.ops.csr import Adjacency, Rows, SparseMatrix, propagate
 from augcl.rivals.convolution import (
     BilinearDiscriminator,
@@ -31,7 +31,9 @@ from augcl.rivals.diffusion import (
     window,
 )
 from augcl.rivals.infograph import jensen_shannon, own_graph
-from augcl.training.estimator import GraphEstimator, NodeBatch, NodeEstimator
+from augcl.training.batches import NodeBatch
+from augcl.training.callbacks import Callbacks
+from augcl.training.estimator import GraphEstimator, NodeEstimator
 from augcl.views.nodes import NodeView, NodeViews
 
 
@@ -53,10 +55,13 @@ class MVGRL(NodeEstimator):
         At most so many; published are 3,000, of which `patience` leaves a few hundred. 0 gives the
         untrained encoders.
     patience : int, optional
-        Epochs without a lower loss after which training ends; the weights with the lowest loss are
-        kept. None: all epochs, last weights.
+        End the training after this many epochs without a lower loss, and keep the weights with
+        the lowest. None: all epochs, last weights.
     recipe : {"default", "authors", "paper"}
-        "authors" gives each node two loops in the view of the neighbours, as the released code.
+        Decides `loops`.
+    loops : int, optional
+        Self-loops of each node in the view of the neighbours; decided by the recipe if None: 2 in
+        the released code ("authors"), else 1.
     width : int
         Of an embedding.
     alpha : float
@@ -69,7 +74,7 @@ class MVGRL(NodeEstimator):
     lr, weight_decay : float
     normalize_features : bool
         Divide every row of the features by its sum (where above 1); published for CiteSeer only.
-    random_state, device, progress :
+    random_state, device, progress, callbacks, warm_start :
         See `DGI`.
 
     Attributes
@@ -77,6 +82,11 @@ class MVGRL(NodeEstimator):
     network_ : Module
     history_ : list of dict
         One entry per epoch: loss and seconds.
+
+    References
+    ----------
+    K. Hassani and A. H. Khasahmadi. "Contrastive Multi-View Representation Learning on Graphs".
+    ICML 2020. arXiv:2006.05582.
 
     Examples
     --------
@@ -94,6 +104,7 @@ class MVGRL(NodeEstimator):
         epochs: int = 500,
         patience: int | None = 20,
         recipe: str = "default",
+        loops: int | None = None,
         width: int = 512,
         alpha: float = 0.2,
         strongest: int = 64,
@@ -105,10 +116,13 @@ class MVGRL(NodeEstimator):
         random_state: int | None = 0,
         device: str = "cpu",
         progress: bool = True,
+        callbacks: Callbacks = (),
+        warm_start: bool = False,
     ) -> None:
         self.epochs = epochs
         self.patience = patience
         self.recipe = recipe
+        self.loops = loops
         self.width = width
         self.alpha = alpha
         self.strongest = strongest
@@ -120,18 +134,18 @@ class MVGRL(NodeEstimator):
         self.random_state = random_state
         self.device = device
         self.progress = progress
+        self.callbacks = callbacks
+        self.warm_start = warm_start
 
     def _start(self) -> None:
         super()._start()
         get_recipe(self.recipe)
         for name in ("width", "strongest", "windows"):
             whole_number(name, getattr(self, name), least=1)
+        self._loops = by_recipe(self, "loops")
+        whole_number("loops", self._loops, least=0)
         whole_number("window", self.window, least=2)
         number("alpha", self.alpha, least=0.01, most=1)
-
-    @property
-    def _loops(self) -> int:
-        return 2 if self.recipe == "authors" else 1
 
     def _build(self, features: int, generator: torch.Generator) -> nn.Module:
         return MVGRLNetwork(features, self.width, generator)
@@ -273,7 +287,7 @@ class MVGRLGraphs(GraphEstimator):
     layers, width : int
         Of each of the two networks; `width` is that of the embedding, too.
     pooling : {"sum", "mean"}
-    batch_size, lr, random_state, device, progress :
+    batch_size, lr, patience, random_state, device, progress, callbacks, warm_start :
         See `GraphCL`.
 
     Attributes
@@ -281,6 +295,11 @@ class MVGRLGraphs(GraphEstimator):
     network_ : TwoViewNetwork
     history_ : list of dict
         One entry per epoch: loss and seconds.
+
+    References
+    ----------
+    K. Hassani and A. H. Khasahmadi. "Contrastive Multi-View Representation Learning on Graphs".
+    ICML 2020. arXiv:2006.05582.
 
     Examples
     --------
@@ -304,9 +323,12 @@ class MVGRLGraphs(GraphEstimator):
         pooling: str = "sum",
         batch_size: int = 128,
         lr: float = 0.001,
+        patience: int | None = None,
         random_state: int | None = 0,
         device: str = "cpu",
         progress: bool = True,
+        callbacks: Callbacks = (),
+        warm_start: bool = False,
     ) -> None:
         self.alpha = alpha
         self.steps = steps
@@ -316,9 +338,12 @@ class MVGRLGraphs(GraphEstimator):
         self.pooling = pooling
         self.batch_size = batch_size
         self.lr = lr
+        self.patience = patience
         self.random_state = random_state
         self.device = device
         self.progress = progress
+        self.callbacks = callbacks
+        self.warm_start = warm_start
 
     def _start(self) -> None:
         super()._start()

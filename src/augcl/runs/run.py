@@ -14,6 +14,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from augcl.checks import parameters
 from augcl.data import GraphSet, NodeGraph, load_graph, load_graphs
 from augcl.data.catalogue import known_name
 from augcl.errors import InputError, one_of
@@ -24,7 +25,7 @@ from augcl.evaluation.svm import check_classes
 from augcl.files import packaged_toml
 from augcl.hardness import Hardness, named_hardness
 from augcl.methods.presets import preset_for
-from augcl.methods.recipes import get_recipe
+from augcl.methods.recipes import get_recipe, left_to_recipe
 from augcl.runs.models import METHODS
 from augcl.training.loop import make_fabric
 from augcl.training.method import Method, fingerprint, plain_settings
@@ -65,7 +66,7 @@ class Spec:
     def all_epochs(self) -> int:
         """How many there will be."""
         method = self._method(self._published(known_name(self.dataset) or self.dataset))
-        return int(method._setting("epochs")) if "epochs" in method.get_params() else 0
+        return int(method.settings().get("epochs", 0))
 
     def load(self, data_dir: str | None = None) -> GraphSet | NodeGraph:
         """The data set, as the method needs it."""
@@ -88,7 +89,7 @@ class Spec:
     def _method(self, preset: dict[str, Any], **more: Any) -> Method:
         """With the options, and those of the general settings that the method has."""
         kind = METHODS[one_of(self.method, METHODS, "method")]
-        known = kind().get_params(deep=False)
+        known = parameters(kind)
         for name in [*self.options, *(["augmentation"] if self.augmentation else [])]:
             if name not in known:
                 option = name.replace("_", "-")
@@ -111,18 +112,19 @@ class Spec:
         The augmentation of graphs without a published one depends on the data, see `estimator`.
         """
         name = known_name(self.dataset) or Path(self.dataset).name
-        settings = self._method(self._published(name)).settings()
-        recipe = asdict(get_recipe(self.recipe)) if "recipe" in settings else {}
+        method = self._method(self._published(name))
+        settings = method.settings()
+        recipe, left = {}, {"random_state", "hardness"}
+        if "recipe" in settings:
+            recipe, left = get_recipe(self.recipe).shared(), left | left_to_recipe(method)
         revision = METHODS[self.method].revision
         return {
             **({"revision": revision} if revision > 1 else {}),
             "dataset": name,
             "method": self.method,
-            "settings": {
-                k: v for k, v in settings.items() if k not in ("random_state", "hardness")
-            },
-            "recipe": {k: v for k, v in recipe.items() if k != "name" and v is not None},
-            "hardness": decisive_settings(self.hardness_object()),
+            "settings": {k: v for k, v in settings.items() if k not in left},
+            "recipe": recipe,
+            "hardness": hardness_settings(self.hardness_object()),
             "features": self.features,
             "protocol": self.protocol,
         }
@@ -132,7 +134,7 @@ class Spec:
         return named_hardness(self.hardness, self.recipe, self.hardness_options)
 
 
-def decisive_settings(hardness: Hardness) -> dict[str, Any]:
+def hardness_settings(hardness: Hardness) -> dict[str, Any]:
     """The settings of a hardness, without the label that says where they come from."""
     settings: dict[str, Any] = plain_settings(hardness)
     settings["params"].pop("recipe", None)
@@ -209,7 +211,7 @@ def check(
     spec: Spec, data: GraphSet | NodeGraph, *, device: str = "cpu", judge: bool = True
 ) -> None:
     """Raise `InputError` for whatever would go wrong in `run`, before any work is done."""
-    spec.estimator(data, 0)._start()
+    spec.estimator(data, 0).check()
     if device != "cpu":
         make_fabric(device)
     if isinstance(data, GraphSet) and len(data) < 2:
@@ -227,8 +229,8 @@ def check(
         except InputError as error:
             reason = str(error).replace("use folds=", "use augcl evaluate --folds ")
             raise InputError(
-                f"the embeddings of {spec.dataset} could not be judged: {reason}; "
-                "augcl train --no-evaluate trains all the same"
+                f"the embeddings of {spec.dataset} cannot be evaluated: {reason}; "
+                "augcl train --no-evaluate trains without an evaluation"
             ) from None
 
 

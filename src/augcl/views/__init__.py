@@ -3,16 +3,19 @@
 from augcl.views.edit import Edit, View
 from augcl.views.graphs import (
     AttributeMask,
+    Augmentation,
     EdgePerturb,
     Identity,
     NodeDrop,
     OneOf,
     Subgraph,
+    make_view,
     named_view,
 )
 
 __all__ = [
     "AttributeMask",
+    "Augmentation",
     "EdgePerturb",
     "Edit",
     "Identity",
@@ -20,5 +23,6 @@ __all__ = [
     "OneOf",
     "Subgraph",
     "View",
+    "make_view",
     "named_view",
 ]

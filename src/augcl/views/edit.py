@@ -1,8 +1,9 @@
-"""What a view changes, before it is carried out, so that several views can be merged."""
+"""A view as a list of changes, so that the changes of several views are merged and made once."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import torch
@@ -40,13 +41,13 @@ class Edit:
     filling: Tensor | None = None
 
     def and_then(self, other: Edit) -> Edit:
-        """Both edits, which concern different graphs of the batch."""
+        """Merge two edits of different graphs of the batch."""
         return Edit(
-            keep_node=_both(self.keep_node, other.keep_node),
-            keep_edge=_both(self.keep_edge, other.keep_edge),
-            added=_joined(self.added, other.added),
+            keep_node=_merge(torch.logical_and, self.keep_node, other.keep_node),
+            keep_edge=_merge(torch.logical_and, self.keep_edge, other.keep_edge),
+            added=_merge(lambda a, b: torch.cat([a, b], dim=1), self.added, other.added),
             symmetric=self.symmetric and other.symmetric,
-            masked=_either(self.masked, other.masked),
+            masked=_merge(torch.logical_or, self.masked, other.masked),
             filling=self._filled(other),
         )
 
@@ -56,7 +57,7 @@ class Edit:
         return torch.where(other.masked[:, None], other.filling, self.filling)
 
     def apply(self, graphs: GraphSet) -> GraphSet:
-        """The changed batch: as many graphs, nodes renumbered, edges in order."""
+        """Return the changed batch: as many graphs, nodes renumbered, edges in order."""
         # index_select on flat tensors is faster than indexing a (2, E) one.
         source, target = graphs.edge_index
         keep_edge, keep_node = self.keep_edge, self.keep_node
@@ -96,34 +97,25 @@ class View(ABC):
 
     @abstractmethod
     def edit(self, graphs: GraphSet, active: Tensor, generator: torch.Generator) -> Edit:
-        """The changes to the graphs where `active`, a (G,) mask, is True."""
+        """Return the changes to the graphs where `active`, a (G,) mask, is True."""
 
     def __call__(self, graphs: GraphSet, generator: torch.Generator) -> GraphSet:
-        """The changed batch: graph i of the result is a view of graph i."""
+        """Return the changed batch: graph i of the result is a view of graph i."""
         everywhere = torch.ones(len(graphs), dtype=torch.bool, device=graphs.device)
         return self.edit(graphs, everywhere, generator).apply(graphs)
 
 
 def share(graphs_size: Tensor, ratio: float, active: Tensor) -> Tensor:
-    """floor(ratio · size) for the active graphs, 0 for the others."""
+    """Return floor(ratio · size) for the active graphs, 0 for the others."""
     if not 0 <= ratio <= 1:
         raise InputError(f"ratio of a view is {ratio}: it must lie between 0 and 1")
     return (graphs_size.double() * ratio).floor().long() * active
 
 
-def _both(a: Tensor | None, b: Tensor | None) -> Tensor | None:
+def _merge(
+    merge: Callable[[Tensor, Tensor], Tensor], a: Tensor | None, b: Tensor | None
+) -> Tensor | None:
+    """Merge what both edits change; None is no change."""
     if a is None or b is None:
         return a if b is None else b
-    return a & b
-
-
-def _either(a: Tensor | None, b: Tensor | None) -> Tensor | None:
-    if a is None or b is None:
-        return a if b is None else b
-    return a | b
-
-
-def _joined(a: Tensor | None, b: Tensor | None) -> Tensor | None:
-    if a is None or b is None:
-        return a if b is None else b
-    return torch.cat([a, b], dim=1)
+    return merge(a, b)

@@ -1,7 +1,11 @@
-"""Small connected parts: the authors' one-hop star and a true random-walk growth."""
+"""Augmentations of a batch of graphs: drop nodes or edges, mask features, keep a part.
+
+Each changes all graphs of the batch at once; `named_view` knows those of the paper by name.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,7 +13,7 @@ import torch
 from torch import Tensor
 
 from augcl.data.graph import GraphSet
-from augcl.errors import one_of
+from augcl.errors import InputError, one_of
 from augcl.ops.segments import (
     pointer,
     random_below,
@@ -20,6 +24,9 @@ from augcl.ops.segments import (
     uniform,
 )
 from augcl.views.edit import Edit, View, share
+
+Augmentation = Callable[[GraphSet, torch.Generator], GraphSet]
+"""From a batch to a view of it: graph i of the result is a view of graph i."""
 
 
 @dataclass(frozen=True)
@@ -164,7 +171,7 @@ def _walk(
 
 
 class OneOf(View):
-    """One of several views for each graph, uniformly at random, anew at every call.
+    """One of several views for each graph, drawn uniformly at every call.
 
     >>> from augcl.data import GraphSet
     >>> path = GraphSet.from_arrays(
@@ -190,7 +197,7 @@ class OneOf(View):
         return edit
 
     def by(self, choice: Tensor, graphs: GraphSet, generator: torch.Generator) -> GraphSet:
-        """The changed batch, where graph i goes through view number ``choice[i]``."""
+        """Return the changed batch, where graph i goes through view number ``choice[i]``."""
         edit = Edit()
         for number in choice.unique().tolist():
             edit = edit.and_then(self.views[number].edit(graphs, choice == number, generator))
@@ -198,7 +205,7 @@ class OneOf(View):
 
 
 def named_view(mode: str, *, growth: str = "star") -> View:
-    """The views with names: single ones, and the paper's choices random2, random3 and random4."""
+    """Return the view of that name: a single one, or the paper's random2, random3 or random4."""
     drop, edges, mask = NodeDrop(), EdgePerturb(), AttributeMask()
     part = Subgraph(growth=growth)
     views: dict[str, View] = {
@@ -212,3 +219,40 @@ def named_view(mode: str, *, growth: str = "star") -> View:
         "random4": OneOf(drop, edges, part, mask),
     }
     return views[one_of(mode, views, "augmentation")]
+
+
+class OwnView:
+    """An augmentation of the user, whose results are checked.
+
+    Parameters
+    ----------
+    augmentation : callable
+        From a GraphSet and a torch.Generator to a GraphSet with as many graphs.
+    """
+
+    def __init__(self, augmentation: Augmentation) -> None:
+        self.augmentation = augmentation
+
+    def __call__(self, graphs: GraphSet, generator: torch.Generator) -> GraphSet:
+        view = self.augmentation(graphs, generator)
+        if not isinstance(view, GraphSet) or len(view) != len(graphs):
+            found = f"{len(view)} graphs" if isinstance(view, GraphSet) else type(view).__name__
+            raise InputError(
+                f"augmentation {self.augmentation!r} made {found} of {len(graphs)} graphs: it must "
+                "return a GraphSet whose graph i is a view of graph i"
+            )
+        if view.num_features != graphs.num_features:
+            raise InputError(
+                f"augmentation {self.augmentation!r} returned {view.num_features} node features, "
+                f"expected {graphs.num_features}"
+            )
+        return view
+
+
+def make_view(augmentation: str | Augmentation, *, growth: str = "star") -> Augmentation:
+    """Return the augmentation of that name, or the user's own one with checks."""
+    if isinstance(augmentation, View):
+        return augmentation
+    if callable(augmentation):
+        return OwnView(augmentation)
+    return named_view(augmentation, growth=growth)

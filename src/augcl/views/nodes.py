@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 import torch
@@ -139,17 +140,12 @@ def eigenvector(edges: Adjacency, steps: int = 1000, tolerance: float = 1e-7) ->
     return x[:, 0].float()
 
 
-CENTRALITY: dict[str, Callable[[Adjacency], Tensor]] = {
-    "degree": degree,
-    "pagerank": pagerank,
-    "eigenvector": eigenvector,
-}
-
-
 MOST = 0.7
 """No edge and no column is dropped with a higher probability."""
 
 CENTRALITIES = ("degree", "pagerank", "eigenvector")
+EDGE_ENDS = ("target", "both")
+EMPTY_COLUMNS = ("ignore", "mask-all")
 
 
 class Importance(NamedTuple):
@@ -159,36 +155,39 @@ class Importance(NamedTuple):
     columns: Tensor
 
 
-def importance(views: NodeViews, centrality: str, *, recipe: str = "default") -> Importance:
-    """Edges count by the node they point to, columns by the nodes that have them.
+def importance(
+    views: NodeViews,
+    centrality: str,
+    *,
+    edge_ends: str = "target",
+    pagerank_restart: bool = False,
+) -> Importance:
+    """Find how much edges and feature columns matter: by the nodes that they belong to.
 
     Parameters
     ----------
     views : NodeViews
     centrality : {"degree", "pagerank", "eigenvector"}
-    recipe : {"default", "authors", "paper"}
-        "paper": an edge counts by the mean of both its ends, and PageRank restarts; else by its
-        target, and "pagerank" is the released code's walk without restart.
+    edge_ends : {"target", "both"}
+        An edge counts by the centrality of its target, or by the mean of both its ends.
+    pagerank_restart : bool
+        False takes `lazy_walk` for PageRank, as the released code of GCA.
     """
     edges = views.clean.edges
-    for_edges, for_columns = _centrality(edges, centrality, recipe)
+    if centrality == "degree":
+        for_edges = for_columns = degree(edges)
+    elif centrality == "eigenvector":
+        for_columns = eigenvector(edges)
+        for_edges = for_columns.clamp_min(0) + 1e-8
+    elif pagerank_restart:
+        for_edges = for_columns = pagerank(edges)
+    else:
+        for_edges, for_columns = lazy_walk(edges, 200), lazy_walk(edges, 10)
     source, target = views.edge_index
     of_edges = for_edges[target]
-    if recipe == "paper":
+    if edge_ends == "both":
         of_edges = (for_edges[source] + of_edges) / 2
     return Importance(of_edges.log(), _column_mass(views.features, for_columns).log())
-
-
-def _centrality(edges: Adjacency, name: str, recipe: str) -> tuple[Tensor, Tensor]:
-    """The centrality as it counts for edges and for columns."""
-    if name == "degree":
-        return degree(edges), degree(edges)
-    if name == "eigenvector":
-        values = eigenvector(edges)
-        return values.clamp_min(0) + 1e-8, values
-    if recipe == "paper":
-        return pagerank(edges), pagerank(edges)
-    return lazy_walk(edges, 200), lazy_walk(edges, 10)
 
 
 def _column_mass(features: Tensor | SparseMatrix, centrality: Tensor) -> Tensor:
@@ -203,18 +202,20 @@ def _column_mass(features: Tensor | SparseMatrix, centrality: Tensor) -> Tensor:
     return centrality @ sizes
 
 
-def drop_probability(log_importance: Tensor, rate: float, *, recipe: str = "default") -> Tensor:
-    """(K,) min( (s_max − s) / (s_max − s̄) · rate, 0.7 ): about `rate` on average.
+def drop_probability(
+    log_importance: Tensor, rate: float, *, empty_columns: str = "ignore"
+) -> Tensor:
+    """Return the (K,) min( (s_max − s) / (s_max − s̄) · rate, 0.7 ): about `rate` on average.
 
     An empty column (importance 0, s = −∞) is left out of mean and maximum and gets the highest
-    probability, which changes nothing. In the released code (`recipe` "authors") one such column
-    makes all of them NaN, and these become 0.7.
+    probability, which changes nothing. With `empty_columns` "mask-all", one such column gives all
+    of them the highest: in the released code of GCA they become NaN, and these become 0.7.
 
     >>> drop_probability(torch.tensor([0.0, 1.0, 2.0]), 0.3)
     tensor([0.6000, 0.3000, 0.0000])
     """
     finite = torch.isfinite(log_importance)
-    if recipe == "authors" and not bool(finite.all()):
+    if empty_columns == "mask-all" and not bool(finite.all()):
         return torch.full_like(log_importance, MOST)
     if rate == 0:  # also of empty columns: ∞ · 0 is no probability
         return torch.zeros_like(log_importance)
@@ -237,9 +238,10 @@ class TwoViews:
     views : NodeViews
     edge_drop, feature_drop : (float, float)
         Share of the edges dropped and of the feature columns masked, in the two views.
-    centrality, recipe :
-        Important edges and columns are dropped more rarely, see `importance`; all alike if
-        `centrality` is None.
+    centrality : str, optional
+        Important edges and columns are dropped more rarely; all are equally important if None.
+    edge_ends, pagerank_restart, empty_columns :
+        See `importance` and `drop_probability`.
 
     Attributes
     ----------
@@ -253,8 +255,10 @@ class TwoViews:
         *,
         edge_drop: Sequence[float],
         feature_drop: Sequence[float],
-        centrality: str | None,
-        recipe: str,
+        centrality: str | None = None,
+        edge_ends: str = "target",
+        pagerank_restart: bool = False,
+        empty_columns: str = "ignore",
     ) -> None:
         self.views = views
         rates = list(zip(edge_drop, feature_drop, strict=True))
@@ -264,12 +268,12 @@ class TwoViews:
             columns = torch.ones(views.num_features, device=views.edge_index.device)
             self.drop = [(edges * of_edges, columns * of_columns) for of_edges, of_columns in rates]
             return
-        matter = importance(views, centrality, recipe=recipe)
+        matter = importance(
+            views, centrality, edge_ends=edge_ends, pagerank_restart=pagerank_restart
+        )
+        probability = partial(drop_probability, empty_columns=empty_columns)
         self.drop = [
-            (
-                drop_probability(matter.edges, of_edges, recipe=recipe),
-                drop_probability(matter.columns, of_columns, recipe=recipe),
-            )
+            (probability(matter.edges, of_edges), probability(matter.columns, of_columns))
             for of_edges, of_columns in rates
         ]
 
