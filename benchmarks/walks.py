@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 
 from augcl.ops.csr import Rows
-from augcl.ops.walks import random_walks
+from augcl.rivals.walks import random_walks
 from benchmarks.data import one_graph
 from benchmarks.measure import Row, faster, in_turns
 from benchmarks.textbook.walker import Walker

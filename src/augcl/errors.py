@@ -1,8 +1,11 @@
-"""The one error that means: the input is wrong, not the program."""
+"""InputError, the error for wrong input, with helpers that raise it, and warnings for users."""
 
 from __future__ import annotations
 
 import difflib
+import os
+import sys
+import warnings
 import zipfile
 import zlib
 from collections.abc import Iterable, Iterator
@@ -11,14 +14,22 @@ from pathlib import Path
 
 
 class InputError(ValueError):
-    """A mistake in what the user gave us, told in one line: what, where, and what would be right.
+    """Wrong input of the user; the message says in one line what is wrong, where, and the remedy.
 
-    The command line prints it without a traceback and exits with 2.
+    The command line prints the message without a traceback and exits with code 2.
     """
 
 
+def warn_user(message: str) -> None:
+    """Warn, and name the line of the user's own code that called this package."""
+    ours, frame, level = f"{Path(__file__).parent}{os.sep}", sys._getframe(1), 2
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(ours):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, stacklevel=level)
+
+
 def one_of(value: str, choices: Iterable[str], what: str) -> str:
-    """Return `value` if it is among `choices`, else raise and name the closest ones.
+    """Return `value` if it is one of `choices`, else raise `InputError` with the closest choices.
 
     >>> one_of("kmeans", ["kmeans", "spectral"], "partition")
     'kmeans'
@@ -31,13 +42,14 @@ def one_of(value: str, choices: Iterable[str], what: str) -> str:
 
 
 def did_you_mean(value: str, choices: Iterable[str]) -> str:
-    """A question that names the closest of the choices, with a blank after it; or nothing.
+    """Return "did you mean …? " with the closest choices, or an empty string.
 
     >>> did_you_mean("MUTG", ["MUTAG", "PROTEINS"]), did_you_mean("x", ["MUTAG"])
     ('did you mean MUTAG? ', '')
     """
-    close = difflib.get_close_matches(str(value), list(choices), n=3, cutoff=0.5)
-    return f"did you mean {' or '.join(close)}? " if close else ""
+    spelled = {choice.lower(): choice for choice in choices}
+    close = difflib.get_close_matches(str(value).lower(), list(spelled), n=3, cutoff=0.5)
+    return f"did you mean {' or '.join(spelled[name] for name in close)}? " if close else ""
 
 
 @contextmanager
@@ -59,12 +71,12 @@ def mistakes_in(place: Path | str) -> Iterator[None]:
 
 @contextmanager
 def readable(file: Path) -> Iterator[None]:
-    """Turn what goes wrong in reading a file, perhaps a zip, into an InputError that names it."""
+    """Turn errors while reading a file (or zip) into an InputError that names the file."""
     try:
         yield
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
         raise InputError(
-            f"{file}: the file is damaged or cut short ({error}); get it again"
+            f"{file}: the file is damaged or truncated ({error}); get it again"
         ) from error
     except RuntimeError as error:  # zipfile's way to say that a password is needed
         if "password" not in str(error):

@@ -1,4 +1,4 @@
-"""Files that are either whole or not there, and those that travel with the package."""
+"""Atomic writes of files, records in JSON, and files that are part of the package."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from augcl.errors import InputError
 
 @contextmanager
 def atomic_path(target: str | os.PathLike[str]) -> Iterator[Path]:
-    """Yield a temporary path beside `target`; on success it is synced and renamed to `target`.
+    """Yield a temporary path beside `target`; on success, sync it and rename it to `target`.
 
-    Whatever interrupts the block, `target` is the old file or the new one, never a part of it.
-    An OSError of the writing names `target`.
+    Whatever interrupts the block, `target` is the complete old or the complete new file. An
+    OSError while writing names `target`.
     """
     target = Path(target)
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -44,13 +44,13 @@ def atomic_path(target: str | os.PathLike[str]) -> Iterator[Path]:
 
 
 def remove_temporary(folder: Path, name: str = "*") -> None:
-    """Remove what `atomic_path` left in `folder`, of files of that name, when it was killed."""
+    """Remove temporary files for `name` that a killed `atomic_path` left in `folder`."""
     for path in folder.glob(f".{name}.*.tmp"):
         path.unlink(missing_ok=True)
 
 
 def append_line(target: Path, line: str) -> None:
-    """Add a line to a file; if there is no room for all of it, none of it."""
+    """Append a line to a file; if the disk is full, append nothing."""
     size = target.stat().st_size if target.exists() else 0
     try:
         with target.open("a", encoding="utf-8") as file:
@@ -73,7 +73,7 @@ def write_json(target: str | os.PathLike[str], value: Any) -> None:
 
 
 def read_record(path: Path, cure: str = "run this again") -> dict[str, Any] | None:
-    """What a file of results holds, if it is there; `cure` is what to do if it is damaged."""
+    """Read a JSON record; return None without a file. `cure` is the remedy for a damaged file."""
     if not path.exists():
         return None
     try:
@@ -84,13 +84,13 @@ def read_record(path: Path, cure: str = "run this again") -> dict[str, Any] | No
 
 
 def packaged_text(package: str, name: str) -> str:
-    """The content of a file that lies beside the modules of a package."""
+    """Return the text of a file that is part of a package."""
     return files(package).joinpath(name).read_text(encoding="utf-8")
 
 
 @cache
 def packaged_toml(package: str, name: str) -> dict[str, Any]:
-    """Likewise, of a TOML file; to be read only."""
+    """Parse a TOML file that is part of a package; the result is shared, do not change it."""
     return tomllib.loads(packaged_text(package, name))
 
 

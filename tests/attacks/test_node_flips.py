@@ -31,7 +31,7 @@ def dense(graph):
 def slow_logits(victim, matrix):
     """The network with a dense adjacency, all nodes."""
     encoder: GCN = victim.encoder
-    x = victim.method._read(GRAPH).x
+    x = victim.method.read(GRAPH).x
     x = x.to_dense() if x.layout != torch.strided else x
     whole = matrix + torch.eye(len(matrix))
     root = whole.sum(1).rsqrt()
@@ -141,26 +141,26 @@ def test_targets_need_a_class_that_the_victim_knows(victim, kind):
         known = np.flatnonzero(GRAPH.y.numpy()[:60] != missing)
         ignorant = NodeVictim(victim.method).fit(GRAPH, known)
         strange = int(np.flatnonzero(GRAPH.y.numpy() == missing)[0])
-        with pytest.raises(InputError, match=f"node {strange} is of class {missing}"):
+        with pytest.raises(InputError, match=f"node {strange} has class {missing}"):
             kind().attack(ignorant, GRAPH, [int(known[0]), strange])
 
 
 @pytest.mark.parametrize("targets", [[1.5], ["a"], [True, False], 5, [], [-1]])
 def test_targets_are_numbers_of_nodes_or_a_mask_of_all(victim, targets):
-    with pytest.raises(InputError, match="nodes 0 to 89"):
+    with pytest.raises(InputError, match="numbers from 0 to 89"):
         NodeRandomFlips().attack(victim, GRAPH, targets)
 
 
 def test_wrong_victims_and_targets_are_refused(victim, molecules):
     with pytest.raises(InputError, match=r"fit\(graph, train\) first"):
         NodeRandomFlips().attack(NodeVictim(victim.method), GRAPH, TARGETS)
-    with pytest.raises(InputError, match="GCA is no victim"):
+    with pytest.raises(InputError, match="victim is a GCA"):
         NodeRandomFlips().attack(victim.method, GRAPH, TARGETS)
     with pytest.raises(InputError, match="one class"):
         NodeVictim(victim.method).fit(GRAPH, [0])
     with pytest.raises(InputError, match="fitted node method"):
         NodeVictim(GCA())
-    with pytest.raises(InputError, match="nodes 0 to 89"):
+    with pytest.raises(InputError, match="numbers from 0 to 89"):
         victim.predict(GRAPH, [90])
     with pytest.raises(InputError, match="budget"):
         NodeRandomFlips(budget=0).attack(victim, GRAPH, TARGETS)

@@ -98,8 +98,8 @@ def test_classes_are_whole_numbers_or_words_on_every_graph(targets, expected):
     ("graphs", "message"),
     [
         ([], "empty"),
-        (data(), r"one graph \(a Data\), a list of graphs is needed"),
-        (nx.path_graph(3), r"one graph \(a Graph\), a list"),
+        (data(), r"expected a list of graphs, got one graph \(a Data\)"),
+        (nx.path_graph(3), r"list of graphs, got one graph \(a Graph\)"),
         ("MUTAG", "cannot make graphs from a str.*augcl.load"),
         (3, "cannot make graphs from a int"),
         ([data(), 5], "graph number 2 is a int"),
@@ -108,13 +108,13 @@ def test_classes_are_whole_numbers_or_words_on_every_graph(targets, expected):
         ([data(), Data(num_nodes=2)], "graph number 2 has 0 node features"),
         (
             [data(), Data(x=torch.tensor([[float("nan")]]))],
-            "graph number 2: node features hold NaN",
+            "graph number 2: node features contain NaN",
         ),
         ([data(nodes=1)], "graph number 1: edge_index points at node 1 .*, but the 1 nodes"),
         ([Data(x=torch.ones(2, 1), edge_index=torch.tensor([[-1], [0]]))], "a node below 0"),
         ([Data(x=torch.ones(2, 1), edge_index=torch.tensor([[0, 1, 1]]))], r"shape \(1, 3\)"),
         ([data(), Data(x=torch.ones(0, 1))], "graph number 2 has no nodes"),
-        ([Data(x=torch.ones(2, 1, 3))], r"node features have shape \(2, 1, 3\), not \(nodes"),
+        ([Data(x=torch.ones(2, 1, 3))], r"node features have shape \(2, 1, 3\): expected \(nodes"),
         ([data(edge_attr=torch.ones(3))], "3 rows of edge attributes for 2 edges"),
     ],
 )
@@ -125,8 +125,8 @@ def test_what_cannot_be_a_set_of_graphs_is_told(graphs, message):
 def test_networkx_features_must_be_complete_vectors_of_numbers():
     graph = nx.path_graph(2)
     graph.nodes[0]["x"] = [1.0]
-    refuses([graph], "graph number 1: node attribute 'x' is on 1 of 2 nodes")
+    refuses([graph], "graph number 1: node attribute 'x' is set on 1 of 2 nodes")
     graph.nodes[1]["x"] = [1.0, 2.0]
-    refuses([graph], "node attribute 'x' must be numbers, equally many")
+    refuses([graph], "node attribute 'x' must be numbers, the same count")
     graph.nodes[1]["x"] = ["red"]
     refuses([graph], "node attribute 'x' must be numbers")

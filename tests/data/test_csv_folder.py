@@ -90,7 +90,7 @@ def test_a_node_without_edges_is_a_node(write):
         (("source,target\na,b\n", NODES), r"nodes.csv, line 3: node 'a' .* no column graph"),
         (
             ("source,target\n1,2\n", "node,graph\n1,g\n2,h\n"),
-            r"/.*: an edge joins graph number 1 and another",
+            r"/.*: an edge connects graph number 1 with another",
         ),
         ((EDGES, "node\na\nb\n"), r"nodes.csv, line 1: no column graph, but edges.csv has one"),
         ((EDGES, NODES, "graph,label\ng1,1\n"), r"nodes.csv, line 2: graph 'g2' is not in"),
@@ -100,7 +100,7 @@ def test_a_node_without_edges_is_a_node(write):
         ),
         ((EDGES, None, "graph\ng1\ng2\ng1\n"), r"graphs.csv, line 4: graph 'g1' is listed twice"),
         (("source,target\na,b\n", None, "graph\ng\nh\n"), r"graphs.csv lists 2 graphs"),
-        (("from,to\na,b\n",), r"edges.csv, line 1: no column source, only from, to"),
+        (("from,to\na,b\n",), r"edges.csv, line 1: no column source; the columns are from, to"),
         (("source,source\na,b\n",), r"edges.csv, line 1: column 'source' occurs twice"),
         (("",), r"edges.csv is empty"),
         (("source,target\n",), r"edges.csv has a header but no lines"),

@@ -116,12 +116,12 @@ def test_a_set_of_one_graph_is_that_graph():
 @pytest.mark.parametrize(
     ("graph", "message"),
     [
-        (components(2), r"a set of graphs \(6 of them\).*GraphCL"),
-        ([data(), data()], r"a set of graphs \(2 of them\)"),
-        ([nx.path_graph(2)] * 3, r"a set of graphs \(3 of them\)"),
-        (Batch.from_data_list([data(), data()]), r"a set of graphs \(2 of them\)"),
-        (FakeDataset(4), r"a set of graphs \(4 of them\)"),
-        ([], r"a set of graphs \(0 of them\)"),
+        (components(2), r"got a set of 6.*GraphCL"),
+        ([data(), data()], r"got a set of 2"),
+        ([nx.path_graph(2)] * 3, r"got a set of 3"),
+        (Batch.from_data_list([data(), data()]), r"got a set of 2"),
+        (FakeDataset(4), r"got a set of 4"),
+        ([], r"got a set of 0"),
         ("Cora", "cannot make a graph from a str.*augcl.load"),
         (None, "cannot make a graph from a NoneType"),
         (HeteroData(), "cannot make a graph from a HeteroData"),
@@ -135,7 +135,7 @@ def test_a_set_of_one_graph_is_that_graph():
         (data(train_mask=torch.ones(3), test_mask=torch.ones(4)), r"train_mask has shape \(3,\)"),
         (
             data(train_mask=torch.ones(4, 2), test_mask=torch.ones(4, 3)),
-            "masks of the nodes hold 2 and 3 splits",
+            "masks of the nodes have 2 and 3 splits",
         ),
         (data(node_names=["a"]), "1 node names for 4 nodes"),
         (Data(x=torch.empty(0, 3)), "the graph has no nodes"),
@@ -150,8 +150,8 @@ def test_what_cannot_be_one_graph_is_told(graph, message):
 def test_networkx_features_must_be_complete_vectors_of_numbers():
     graph = nx.path_graph(2)
     graph.nodes[0]["x"] = [1.0]
-    refuses(graph, "node attribute 'x' is on 1 of 2 nodes")
+    refuses(graph, "node attribute 'x' is set on 1 of 2 nodes")
     graph.nodes[1]["x"] = [1.0, 2.0]
-    refuses(graph, "node attribute 'x' must be numbers, equally many")
+    refuses(graph, "node attribute 'x' must be numbers, the same count")
     graph.nodes[1]["x"] = [float("nan")]
     refuses(graph, r"NaN or infinity, first at node 1 \('1'\)")

@@ -56,12 +56,12 @@ def test_objects_beside_the_arrays_are_not_touched(tmp_path):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"adj_data": None}, "holds no graph: the arrays adj_data"),
+        ({"adj_data": None}, "contains no graph: it needs the arrays adj_data"),
         ({"adj_indptr": None}, "the array adj_indptr is missing"),
         ({"attr_shape": None}, "the array attr_shape is missing"),
-        ({"adj_indices": np.array([1, 2, 9])}, "adj_data … is not a whole sparse matrix"),
-        ({"adj_shape": np.array([5, 5])}, "adj_data … is not a whole sparse matrix"),
-        ({"adj_shape": np.array([4, 9])}, r"adjacency has shape \(4, 9\), not \(N, N\)"),
+        ({"adj_indices": np.array([1, 2, 9])}, "adj_data … is a damaged sparse matrix"),
+        ({"adj_shape": np.array([5, 5])}, "adj_data … is a damaged sparse matrix"),
+        ({"adj_shape": np.array([4, 9])}, r"adjacency has shape \(4, 9\): expected \(N, N\)"),
         ({"labels": np.array([0, 1])}, "y has length 2 for 4 nodes"),
         ({"labels": np.array([0, 1, 2, {}], dtype=object)}, "labels holds Python objects"),
         ({"labels": np.array([0, 1, -4, 1])}, "class of node 2"),
@@ -89,7 +89,7 @@ def test_a_file_cut_short_or_of_another_kind_is_told(tmp_path):
     refuses(path, "not an npz file")
     with path.open("wb") as file:
         np.save(file, np.eye(2))
-    refuses(path, "holds a single array")
+    refuses(path, "contains a single array")
     refuses(tmp_path / "nowhere.npz", "cannot be read")
 
 

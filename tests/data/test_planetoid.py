@@ -96,30 +96,30 @@ def test_a_folder_or_any_of_the_files_is_a_path_to_the_graph(tmp_path, place):
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path):
-    refuses(tmp_path, "holds no planetoid graph")
+    refuses(tmp_path, "contains no planetoid graph")
     write_planetoid(tmp_path)
     for part in ("ty", "test.index"):
         (tmp_path / f"ind.cora.{part}").unlink()
         refuses(tmp_path, rf"ind.cora.{part} is missing")
         write_planetoid(tmp_path)
     shutil.copy(tmp_path / "ind.cora.graph", tmp_path / "ind.other.graph")
-    refuses(tmp_path, "holds 2 planetoid graphs: give one, .*ind.cora.graph")
+    refuses(tmp_path, "contains 2 planetoid graphs: give one file, such as .*ind.cora.graph")
 
 
 @pytest.mark.parametrize(
     ("part", "content", "message"),
     [
-        ("graph", py2(np.eye(2)), "ind.cora.graph holds no dict"),
+        ("graph", py2(np.eye(2)), "ind.cora.graph contains no dict"),
         ("graph", py2({0: [99]}), "ind.cora.graph: edge_index points at node 99"),
-        ("allx", py2({0: [1]}), "ind.cora.allx holds no matrix"),
+        ("allx", py2({0: [1]}), "ind.cora.allx contains no matrix"),
         ("tx", py2(np.ones((4, 9), np.float32)), "ind.cora.tx has another number of features"),
         ("tx", py2(np.ones((3, 5), np.float32)), "differ in length"),
         ("tx", py2(np.full((4, 5), np.nan)), "NaN or infinity, first at node 6"),
-        ("ally", py2(np.ones(3)), "ind.cora.ally holds no one-hot classes"),
-        ("test.index", b"8\n6\n9\n", "ind.cora.test.index must number the 4 test nodes"),
-        ("test.index", b"8\n6\n9\n8\n", "ind.cora.test.index must number the 4 test nodes"),
-        ("test.index", b"8\n6\n-9\n7\n", "ind.cora.test.index must number the 4 test nodes"),
-        ("test.index", b"<html>", "ind.cora.test.index must hold one whole number a line"),
+        ("ally", py2(np.ones(3)), "ind.cora.ally contains no one-hot classes"),
+        ("test.index", b"8\n6\n9\n", "ind.cora.test.index must list the 4 test nodes"),
+        ("test.index", b"8\n6\n9\n8\n", "ind.cora.test.index must list the 4 test nodes"),
+        ("test.index", b"8\n6\n-9\n7\n", "ind.cora.test.index must list the 4 test nodes"),
+        ("test.index", b"<html>", "ind.cora.test.index must hold one whole number per line"),
     ],
 )
 def test_a_mistake_is_told_with_its_file(tmp_path, part, content, message):

@@ -85,6 +85,6 @@ GOOD = {"data": [1.0, 2.0], "indices": [0, 2], "indptr": [0, 1, 2], "shape": [2,
 )
 def test_stored_parts_that_do_not_fit_are_refused(wrong):
     *parts, shape = (np.array(value) for value in (GOOD | wrong).values())
-    with pytest.raises(InputError, match=r"file.npz is not a whole sparse matrix") as caught:
+    with pytest.raises(InputError, match=r"file.npz is a damaged sparse matrix") as caught:
         csr_from_parts(parts, shape, "file.npz")
     assert "\n" not in str(caught.value)

@@ -230,7 +230,7 @@ def test_a_line_that_is_no_number_is_named(write, changes, message):
 def test_a_zip_cut_short_is_told(tu, tmp_path, keep):
     path = tmp_path / "MUTAG.zip"
     path.write_bytes(tu("MUTAG").read_bytes()[:keep])
-    refuses(path, "the file is damaged or cut short")
+    refuses(path, "the file is damaged or truncated")
 
 
 def test_a_zip_with_damaged_content_is_told(tu, tmp_path):
@@ -238,7 +238,7 @@ def test_a_zip_with_damaged_content_is_told(tu, tmp_path):
     whole[2000:2100] = bytes(100)
     path = tmp_path / "MUTAG.zip"
     path.write_bytes(whole)
-    refuses(path, "the file is damaged or cut short")
+    refuses(path, "the file is damaged or truncated")
 
 
 def test_members_of_a_zip_are_never_written_to_disk(tmp_path):

@@ -83,9 +83,9 @@ def test_a_mistake_is_told(tmp_path, changes, message):
 )
 def test_a_file_cut_short_or_of_another_kind_is_told(tmp_path, text):
     (tmp_path / "data.json").write_text(text)
-    refuses(tmp_path / "data.json", "not whole JSON|not in the format of Wiki-CS")
+    refuses(tmp_path / "data.json", "not complete JSON|not in the format of Wiki-CS")
 
 
 def test_bytes_that_are_no_text_are_told(tmp_path):
     (tmp_path / "data.json").write_bytes(b"\xff\xfe\x00{")
-    refuses(tmp_path / "data.json", "not whole JSON")
+    refuses(tmp_path / "data.json", "not complete JSON")

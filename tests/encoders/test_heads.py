@@ -5,7 +5,7 @@ from torch import nn
 from augcl.encoders import GIN
 from augcl.encoders.heads import FeedForward, ManyHeads, discriminator, glorot_linear, output_basis
 from augcl.errors import InputError
-from augcl.ops.gcn import propagate
+from augcl.ops.csr import propagate
 from augcl.rivals.mvgrl import PropagationNetwork
 from augcl.rivals.simgrace import perturbed
 

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from augcl import GraphCL
-from augcl.attacks.structure2vec import GraphClassifier
+from augcl.attacks.victim_network import GraphClassifier
 from augcl.encoders import Structure2Vec
 from augcl.errors import InputError
 from references import random_graphs

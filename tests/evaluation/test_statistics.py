@@ -51,7 +51,7 @@ def test_constant_differences_have_an_answer():
 @pytest.mark.parametrize(
     ("a", "b", "message"),
     [
-        ([1.0], [0.5], "two pairs"),
+        ([1.0], [0.5], "at least 2 pairs"),
         ([1.0, 0.5], [0.5], "cannot pair"),
         ([1.0, np.nan], [0.5, 0.5], "NaN"),
     ],
@@ -90,5 +90,5 @@ def test_wilsons_interval_is_scipys(right, of):
 
 @pytest.mark.parametrize(("right", "of"), [(1, 0), (-1, 3), (4, 3)])
 def test_shares_that_cannot_be_are_refused(right, of):
-    with pytest.raises(InputError, match=f"{right} of {of}"):
+    with pytest.raises(InputError, match=f"{right} successes of {of} trials"):
         wilson_interval(right, of)

@@ -1,10 +1,12 @@
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
+from torch_geometric.nn import GCNConv
 
 import references
-from augcl.ops.csr import Adjacency
+from augcl.data.sparse import torch_csr
+from augcl.ops.csr import Adjacency, SparseMatrix, propagate
 
 
 @st.composite
@@ -64,3 +66,70 @@ def test_gradient_of_a_strided_output_is_right():
 def test_float32_stays_float32():
     adjacency = Adjacency.from_edges(torch.tensor([[0], [1]]), 2)
     assert adjacency.sum_neighbours(torch.ones(2, 1)).dtype == torch.float32
+
+
+# Directed, in two pieces, node 5 alone.
+EDGES = torch.tensor([[0, 1, 1, 2, 3], [1, 0, 2, 0, 4]])
+
+
+@st.composite
+def simple_directed(draw):
+    """Any set of edges u → v with u ≠ v: nodes may be alone, or have edges in or out only."""
+    nodes = draw(st.integers(1, 7))
+    pairs = [(u, v) for u in range(nodes) for v in range(nodes) if u != v]
+    edges = sorted(draw(st.sets(st.sampled_from(pairs)))) if pairs else []
+    return nodes, torch.tensor(edges, dtype=torch.long).reshape(-1, 2).t()
+
+
+def numbers(*shape, seed=0):
+    return torch.randn(*shape, dtype=torch.float64, generator=torch.Generator().manual_seed(seed))
+
+
+@settings(max_examples=40)
+@given(simple_directed())
+def test_propagation_and_its_gradient_are_those_of_pyg(case):
+    nodes, edges = case
+    convolution = GCNConv(3, 3, bias=False).double()
+    torch.nn.init.eye_(convolution.lin.weight)
+    ours, theirs = (numbers(nodes, 3).requires_grad_() for _ in range(2))
+    mixed = propagate(ours, Adjacency.from_edges(edges, nodes))
+    expected = convolution(theirs, edges)
+    assert mixed.allclose(expected)
+    factors = numbers(nodes, 3, seed=1)
+    (mixed * factors).sum().backward()
+    (expected * factors).sum().backward()
+    assert ours.grad.allclose(theirs.grad)
+
+
+def test_strided_values_and_gradients_are_right():
+    edges, h = Adjacency.from_edges(EDGES, 6), numbers(6, 3)
+    assert propagate(h.t().contiguous().t(), edges).equal(propagate(h, edges))
+    one, other = (h.clone().requires_grad_() for _ in range(2))
+    (propagate(one, edges).t() @ numbers(6, 2)).sum().backward()
+    propagate(other, edges).backward(numbers(6, 2).sum(1, keepdim=True).expand(6, 3).contiguous())
+    assert one.grad.allclose(other.grad)
+    assert torch.autograd.gradcheck(lambda h: propagate(h, edges), (h.requires_grad_(),))
+
+
+def csr(dense):
+    row, column = dense.nonzero(as_tuple=True)
+    counts = torch.bincount(row, minlength=len(dense))
+    crow = torch.cat([counts.new_zeros(1), counts.cumsum(0)])
+    return torch_csr(crow, column, dense[row, column], dense.shape[1])
+
+
+@pytest.mark.parametrize(
+    "make", [SparseMatrix.from_dense, lambda x: SparseMatrix.from_csr(csr(x))], ids=["dense", "csr"]
+)
+@settings(max_examples=40)
+@given(shape=st.tuples(st.integers(1, 6), st.integers(1, 6)), share=st.floats(0, 1))
+def test_a_sparse_matrix_multiplies_as_the_dense_one(make, shape, share):
+    generator = torch.Generator().manual_seed(0)
+    dense = numbers(*shape) * (torch.rand(*shape, generator=generator) < share)
+    ours, theirs = (numbers(2, shape[1], seed=1).requires_grad_() for _ in range(2))
+    product, expected = make(dense).times(ours.t()), dense @ theirs.t()
+    assert product.allclose(expected)
+    factors = numbers(shape[0], 2, seed=2)
+    (product * factors).sum().backward()
+    (expected * factors).sum().backward()
+    assert ours.grad.allclose(theirs.grad)

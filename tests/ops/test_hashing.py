@@ -1,8 +1,11 @@
 """Hashes tell different things apart, and draws are uniform."""
 
+from itertools import chain
+
 import numpy as np
 
-from augcl.ops.hashing import combined, draw_below, mixed, multiset_hashes
+import references
+from augcl.ops.hashing import combined, draw_below, mixed, multiset_hashes, refined_labels
 
 
 def test_different_tuples_have_different_hashes():
@@ -25,3 +28,31 @@ def test_draws_are_uniform_and_below_their_limit():
     counts = np.bincount(drawn, minlength=7)
     assert len(counts) == 7
     assert np.abs(counts - 10_000).max() < 400  # four standard deviations
+
+
+def test_labels_tell_apart_exactly_what_weisfeiler_and_lehman_tell_apart():
+    graphs = references.random_graphs([1, 6, 9, 12, 12], density=0.3, seed=3)
+    labels = np.arange(graphs.num_nodes) % 2
+    names = np.concatenate(refined_labels(labels, graphs.edge_index.numpy(), 3))
+    slow = references.weisfeiler_lehman(labels.tolist(), graphs.edge_index.t().tolist(), 3)
+    pairs = set(zip(names.tolist(), chain(*slow), strict=True))
+    assert len(pairs) == len({name for name, _ in pairs}) == len({text for _, text in pairs})
+
+
+def test_labels_do_not_depend_on_the_order_of_nodes_or_on_other_graphs():
+    graphs = references.random_graphs([7, 9], density=0.4, seed=1)
+    labels = np.arange(16) % 3
+    whole = np.stack(refined_labels(labels, graphs.edge_index.numpy(), 2))
+    edges = graphs.select([1]).edge_index.numpy()
+    assert np.array_equal(refined_labels(labels[7:], edges, 2), whole[:, 7:])
+    order = np.random.default_rng(0).permutation(9)
+    renamed = np.argsort(order)[edges]
+    renamed = renamed[:, np.lexsort(renamed[::-1])]
+    assert np.array_equal(refined_labels(labels[7:][order], renamed, 2), whole[:, 7:][:, order])
+
+
+def test_without_edges_only_labels_count():
+    names = np.stack(refined_labels(np.array([0, 1, 0]), np.empty((2, 0), dtype=np.int64), 2))
+    assert names.shape == (3, 3)
+    assert np.array_equal(names[:, 0], names[:, 2])
+    assert (names[:, 0] != names[:, 1]).all()

@@ -85,5 +85,5 @@ def test_classes_of_molecules_are_told_apart(mutag, name, least):
 
 
 def test_one_graph_instead_of_many_is_refused(model):
-    with pytest.raises(InputError, match="a list of graphs is needed"):
+    with pytest.raises(InputError, match="expected a list of graphs"):
         model.fit(nx.path_graph(4))

@@ -7,7 +7,7 @@ import torch
 
 from augcl import InputError, WLKernel
 from augcl.data import GraphSet, as_graphset, node_features
-from augcl.rivals.wl import refined_labels
+from augcl.rivals.wl import wl_labels
 from grakel_kernels import grakel_graphs, same, weisfeiler_lehman
 
 
@@ -67,7 +67,7 @@ def test_isolated_nodes_and_a_graph_of_one_node_have_labels(molecules):
         WLKernel(height=2).fit_transform(graphs),
         weisfeiler_lehman(2).fit_transform(grakel_graphs(graphs)),
     )
-    none, once = refined_labels(graphs, 1)
+    none, once = wl_labels(graphs, 1)
     assert len(np.unique(none)) == 1
     assert len(np.unique(once)) == 3
 

@@ -1,8 +1,8 @@
 """Attacks that change few edges of a graph and not its meaning."""
 
-from augcl.attacks.base import Attack, WeightedEdges, accuracy_under
 from augcl.attacks.classifier import Structure2VecClassifier
 from augcl.attacks.grad_argmax import GradArgmax
+from augcl.attacks.graph_attack import Attack, WeightedEdges, accuracy_under
 from augcl.attacks.node_flips import (
     NodeAttackResult,
     NodeGradientFlips,

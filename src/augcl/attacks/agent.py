@@ -1,4 +1,4 @@
-"""The learner inside RL-S2V: games against a model, and Q-learning from those remembered."""
+"""The agent of RL-S2V: replay memory, Q-network, episodes against a model, and Q-learning."""
 
 from __future__ import annotations
 
@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn.functional import linear, relu
 
-from augcl.attacks.base import predicted
-from augcl.attacks.classifier import BestEpoch
+from augcl.attacks.graph_attack import predicted
 from augcl.attacks.rules import Rules, flip_edges, is_edge, least_of_each
 from augcl.data.graph import GraphSet
 from augcl.encoders.heads import glorot_linear
@@ -28,15 +27,17 @@ from augcl.training.checkpoint import (
     load_optimizer,
     optimizer_tensors,
     prefixed,
+    same_settings,
+    weights_of,
 )
-from augcl.training.loop import same_settings
+from augcl.training.loop import BestEpoch
 from augcl.training.progress import progress_bar
 
 
 class Replay:
-    """The last `capacity` games: graph, choices and what came of them.
+    """Memory of the last `capacity` games: graph, choices and reward.
 
-    Every game is one experience of each of its decisions.
+    Every game gives one experience for each of its decisions.
     """
 
     def __init__(self, capacity: int, decisions: int) -> None:
@@ -49,19 +50,19 @@ class Replay:
         return min(self.seen, len(self.graph))
 
     def add(self, graph: Tensor, choices: Tensor, reward: Tensor) -> None:
-        """Remember games; the oldest make room."""
+        """Store games; they replace the oldest."""
         place = (self.seen + torch.arange(len(graph))) % len(self.graph)
         self.graph[place], self.choices[place] = graph.cpu(), choices.cpu()
         self.reward[place] = reward.cpu()
         self.seen += len(graph)
 
     def sample(self, count: int, generator: torch.Generator) -> tuple[Tensor, Tensor, Tensor]:
-        """Games drawn uniformly."""
+        """Draw games uniformly; return their graphs, choices and rewards."""
         some = torch.randint(len(self), (count,), generator=generator)
         return self.graph[some], self.choices[some], self.reward[some]
 
     def tensors(self) -> dict[str, Tensor]:
-        """All of it, for a checkpoint."""
+        """Return the content, for a checkpoint."""
         n = len(self)
         return {
             "graph": self.graph[:n],
@@ -71,7 +72,7 @@ class Replay:
         }
 
     def load(self, tensors: dict[str, Tensor]) -> None:
-        """Take back what `tensors` gave."""
+        """Restore the content that `tensors` returned."""
         n = len(tensors["graph"])
         self.graph[:n], self.choices[:n] = tensors["graph"], tensors["choices"]
         self.reward[:n] = tensors["reward"]
@@ -81,16 +82,16 @@ class Replay:
 class QNetwork(nn.Module):
     """Q_t(s, a) = v_tᵀ ReLU(U_t [μ_a ; g]) for node a, with one structure2vec for all decisions t.
 
-    A node's input says whether it is picked, and its features if there is more than a constant.
+    The input of a node is whether it is picked, and its features unless they are constant.
 
     Parameters
     ----------
     features : int
-        Of the graphs' nodes.
+        Number of node features.
     decisions : int
         T: two for each edge.
     width, depth : int
-        Of structure2vec and of the hidden layer.
+        Width and depth of structure2vec; the hidden layer has the same width.
     generator : torch.Generator
         Draws the weights.
     """
@@ -113,7 +114,7 @@ class QNetwork(nn.Module):
         self.out = nn.ModuleList([glorot_linear(width, 1, generator) for _ in range(decisions)])
 
     def forward(self, graphs: GraphSet, picked: Tensor, decision: int) -> Tensor:
-        """(V,) worth of every node; `picked` (G,) is the node chosen before, −1 for none."""
+        """Return (V,) the value of every node; `picked` (G,) was chosen before, −1 means none."""
         chosen = torch.zeros(graphs.num_nodes, device=graphs.device)
         chosen[picked[picked >= 0]] = 1
         parts = [torch.stack([1 - chosen, chosen], 1)]
@@ -123,7 +124,7 @@ class QNetwork(nn.Module):
         whole = segment_sum(nodes, graphs.node_ptr)
         hidden = self.hidden[decision]
         assert isinstance(hidden, nn.Linear)
-        # U [μ_a ; g] = U₁ μ_a + U₂ g, the second once a graph.
+        # U [μ_a ; g] = U₁ μ_a + U₂ g; the second term is computed once per graph.
         of_node, of_graph = hidden.weight.chunk(2, dim=1)
         shared = linear(whole, of_graph, hidden.bias)
         worth = relu(linear(nodes, of_node) + shared[graphs.graph_of_node])
@@ -131,14 +132,14 @@ class QNetwork(nn.Module):
 
 
 NOTHING = -1
-"""No choice was possible."""
+"""Marks that no choice was possible."""
 
 
 @dataclass(frozen=True)
 class Game:
-    """The rules on some graphs.
+    """The game of an attack on some graphs, by the rules.
 
-    A state is what was chosen so far: (G, t) nodes, counted within their graph. Choices 2s and
+    A state holds the choices so far: (G, t) nodes, numbered within their graph. Choices 2s and
     2s + 1 are the ends of edge s.
     """
 
@@ -146,7 +147,7 @@ class Game:
     rules: Rules
 
     def flips(self, choices: Tensor) -> Tensor:
-        """(2, P) the pairs to join or part that the choices mean."""
+        """Return (2, P) the pairs that the choices connect or disconnect."""
         pairs = choices[:, : choices.shape[1] // 2 * 2].reshape(len(choices), -1, 2)
         complete = (pairs >= 0).all(2)
         found = (pairs + self.graphs.node_ptr[:-1, None, None])[complete].t()
@@ -155,7 +156,7 @@ class Game:
         return found
 
     def after(self, choices: Tensor) -> tuple[GraphSet, Tensor]:
-        """The graphs as they are then, and the (G,) node that waits for its partner, or −1."""
+        """Return the changed graphs, and the (G,) node that waits for its partner, or −1."""
         graphs, flips = self.graphs, self.flips(choices)
         if flips.shape[1]:
             graphs = flip_edges(graphs, flips)
@@ -166,13 +167,13 @@ class Game:
         return graphs, picked
 
     def legal(self, choices: Tensor, graphs: GraphSet, picked: Tensor) -> Tensor:
-        """(V,) which nodes may be chosen next."""
+        """Return (V,) bool: which nodes may be chosen next."""
         if choices.shape[1] % 2 == 0:
             return torch.ones(graphs.num_nodes, dtype=torch.bool, device=graphs.device)
         return self.rules.partners(graphs, picked, self.flips(choices))
 
     def best(self, network: QNetwork, choices: Tensor) -> tuple[Tensor, Tensor]:
-        """(G,) the node of most worth in each graph, and its worth; −1 and 0 if none is legal."""
+        """Return (G,) the best node of each graph and its value; −1 and 0 if none is legal."""
         graphs, picked = self.after(choices)
         worth = network(graphs, picked, choices.shape[1])
         legal = self.legal(choices, graphs, picked).nonzero().squeeze(1)
@@ -195,7 +196,7 @@ class Game:
         epsilon: float = 0.0,
         generator: torch.Generator | None = None,
     ) -> Tensor:
-        """(G, T) choices: the best, or with probability `epsilon` any that is legal."""
+        """Return (G, T) choices: the best, or with probability `epsilon` a random legal one."""
         choices = self.graphs.node_ptr.new_empty(len(self.graphs), 0)
         for _ in range(decisions):
             if epsilon < 1 or generator is None:
@@ -215,16 +216,16 @@ class Game:
 
 
 class Agent:
-    """A Q-network, its slower twin, and what it remembers; all that a checkpoint holds.
+    """A Q-network, its target network and its replay memory: the content of a checkpoint.
 
     Parameters
     ----------
     network : QNetwork
     rules : Rules
     graphs, labels :
-        Where it plays.
+        Graphs on which it plays, and their classes.
     decisions : int
-        T of a game.
+        Decisions T of a game.
     batch_size, replay, lr, generator :
         See `RLS2V`.
     """
@@ -257,7 +258,7 @@ class Agent:
         self.updates = 0
 
     def play(self, model: Any, *, epsilon: float) -> None:
-        """One batch of games on random graphs, with the model's verdict at the end."""
+        """Play a batch of games on random graphs; the model's predictions give the rewards."""
         ids = torch.randint(len(self.graphs), (self.batch_size,), generator=self.generator)
         game = Game(self.graphs.select(ids), self.rules)
         choices = game.play(self.network, self.decisions, epsilon=epsilon, generator=self.generator)
@@ -265,10 +266,10 @@ class Agent:
         self.replay.add(ids, choices, torch.from_numpy(np.where(right, -1.0, 1.0)).float())
 
     def learn(self) -> Tensor:
-        """One step on remembered games; the squared error of one decision, drawn uniformly.
+        """Take a step on stored games; return the squared error of one decision, drawn uniformly.
 
-        The last decision is worth the reward; one before it what the best next one is worth, or
-        the reward where there was no next one.
+        The target of the last decision is the reward; the target of an earlier one is the value of
+        the best next decision, or the reward if there was no next decision.
         """
         graph, choices, reward = self.replay.sample(self.batch_size, self.generator)
         t = int(torch.randint(self.decisions, (1,), generator=self.generator))
@@ -287,18 +288,18 @@ class Agent:
         loss: Tensor = (worth - wanted).square().mean()
         self.optimizer.zero_grad()
         loss.backward()
-        for parameter in self.network.parameters():  # the heads of other decisions rest
+        for parameter in self.network.parameters():  # heads of other decisions have no gradient
             if parameter.grad is None:
                 parameter.grad = torch.zeros_like(parameter)
         self.optimizer.step()
         return loss.detach()
 
     def copy_target(self) -> None:
-        """Bring the twin up to date."""
+        """Copy the weights to the target network."""
         self.target.load_state_dict(self.network.state_dict())
 
     def snapshot(self, settings: dict[str, Any]) -> Snapshot:
-        """All that changes."""
+        """Return the whole state, for a checkpoint."""
         tensors = {
             **prefixed("network", self.network.state_dict()),
             **prefixed("target", self.target.state_dict()),
@@ -312,7 +313,7 @@ class Agent:
         )
 
     def restore(self, snapshot: Snapshot) -> None:
-        """Take back what `snapshot` gave."""
+        """Restore the state that `snapshot` returned."""
         load_module(self.network, snapshot.part("network"))
         load_module(self.target, snapshot.part("target"))
         load_optimizer(self.optimizer, snapshot.part("optimizer"))
@@ -328,7 +329,7 @@ CHECKPOINT = "checkpoint.safetensors"
 
 @dataclass(frozen=True)
 class Schedule:
-    """What happens when; see `RLS2V` for its parameters."""
+    """The schedule of a training; see `RLS2V` for the parameters."""
 
     updates: int
     burn_in: int
@@ -338,7 +339,7 @@ class Schedule:
     epsilon_share: float
 
     def epsilon_at(self, update: int) -> float:
-        """The probability of a random choice in an update, counted from 0.
+        """Return the probability of a random choice in an update, counted from 0.
 
         >>> schedule = Schedule(100, 1, 1, 1, epsilon=(1.0, 0.05), epsilon_share=0.5)
         >>> [schedule.epsilon_at(update) for update in (0, 25, 50, 99)]
@@ -363,9 +364,9 @@ def train_agent(
 ) -> None:
     """Let the agent play against the model and learn.
 
-    At every evaluation `accuracy` tells what the agent leaves of the model, and the state in which
-    that is lowest is remembered. With a `folder` there is a checkpoint, too; with `resume` the
-    agent goes on from there, if it is one of the same settings.
+    At every evaluation `accuracy` returns the accuracy of the model under attack; the state with
+    the lowest accuracy is kept. With a `folder`, write a checkpoint; with `resume`, continue from
+    it if it has the same settings.
     """
     file = None if folder is None else folder / CHECKPOINT
     if file is not None and resume and file.exists():
@@ -387,7 +388,8 @@ def train_agent(
             if done % schedule.evaluate_every and done < schedule.updates:
                 continue
             found = accuracy()
-            agent.best.see(found, done, agent.network)
+            if found < agent.best.loss:
+                agent.best.keep(found, done, weights_of(agent.network))
             loss = float(torch.stack(losses).mean())
             losses.clear()
             agent.history.append(

@@ -1,4 +1,4 @@
-"""The white-box attack: the edge that the gradient points at."""
+"""GradArgmax: the white-box attack, which changes the edge with the steepest gradient."""
 
 from __future__ import annotations
 
@@ -9,24 +9,24 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from augcl.attacks.base import Attack, HasEdgeFactors, HasEdgeGradients, predicted
+from augcl.attacks.graph_attack import Attack, HasEdgeFactors, HasEdgeGradients, predicted
 from augcl.attacks.rules import Candidates, Semantics, flip_edges, least_of_each
 from augcl.data.graph import GraphSet
 from augcl.errors import InputError
 from augcl.methods.recipes import by_recipe
 
 TIE = 1e-5
-"""Gradients that differ less, relative to the steepest, are equal; the first pair of nodes wins.
+"""Gradients within this relative distance of the steepest are equal; the first pair of nodes wins.
 
-Rounding, which differs from processor to processor, must not decide which edge is changed.
+Rounding differs between processors and must not decide which edge is changed.
 """
 
 
 class GradArgmax(Attack):
-    """For each wrong class, changes the edge by which its loss falls fastest; keeps what works.
+    """Try for each wrong class the edge whose change lowers its loss fastest; keep what works.
 
-    The first wrong class that the model then gives a graph ends the attack on it. A graph that no
-    change misleads, or that is misclassified from the start, stays as it is.
+    The attack on a graph ends when the model predicts a wrong class. A graph that no change
+    misleads, or that is misclassified from the start, is not changed.
 
     Parameters
     ----------
@@ -42,6 +42,11 @@ class GradArgmax(Attack):
         Count the gradient of one direction of an edge alone, the smaller one.
     random_state : int or None
         Not used: nothing is drawn.
+
+    References
+    ----------
+    H. Dai, H. Li, T. Tian, X. Huang, L. Wang, J. Zhu and L. Song. "Adversarial Attack on Graph
+    Structured Data". ICML 2018. arXiv:1806.02371.
 
     Examples
     --------
@@ -82,10 +87,10 @@ class GradArgmax(Attack):
     ) -> Tensor:
         if not isinstance(model, HasEdgeFactors | HasEdgeGradients):
             if hasattr(model, "edge_factors") or hasattr(model, "edge_gradients"):
-                raise InputError(f"{type(model).__name__} knows no classes_ yet: fit it first")
+                raise InputError(f"{type(model).__name__} has no classes_ yet: fit it first")
             raise InputError(
-                f"{type(model).__name__} gives no gradients by edges: take "
-                "Structure2VecClassifier, WeightedEdges, or another attack"
+                f"{type(model).__name__} has no gradients by edges: use Structure2VecClassifier, "
+                "WeightedEdges, or another attack"
             )
         standing = np.flatnonzero(predicted(model, graphs) == labels)
         if not len(standing):
@@ -100,7 +105,7 @@ class GradArgmax(Attack):
     def _on_standing(
         self, model: Any, graphs: GraphSet, labels: NDArray[Any], targets: Tensor
     ) -> Tensor:
-        """The changes that mislead; all graphs are classified rightly before them."""
+        """Return the changes that mislead the model; it classifies all these graphs correctly."""
         found = self._rules.candidates(graphs, graphs.edge_index[:, :0])
         gradients = self._gradients(model, graphs, found, targets)
         fallen = torch.zeros(len(graphs), dtype=torch.bool, device=graphs.device)
@@ -122,7 +127,7 @@ class GradArgmax(Attack):
         found: Candidates,
         slopes: Tensor,
     ) -> tuple[Tensor, Tensor]:
-        """The changes of the active graphs towards their targets, and which of them fell."""
+        """Return changes of the active graphs towards their targets, and which graphs fell."""
         flips = graphs.edge_index[:, :0]
         fell = torch.zeros_like(active)
         for step in range(self.budget):
@@ -141,7 +146,7 @@ class GradArgmax(Attack):
     def _steepest(
         self, graphs: GraphSet, active: Tensor, found: Candidates, slopes: Tensor
     ) -> Tensor:
-        """(2, P) the pair of each active graph whose change promises most, if any does."""
+        """Return (2, P) the most promising pair of each active graph, if there is one."""
         score = self._score(found, slopes)
         score = score.where(found.legal & (score <= 0), torch.inf)
         graph = graphs.graph_of_node[found.pairs[0]]
@@ -154,7 +159,7 @@ class GradArgmax(Attack):
     def _gradients(
         self, model: Any, graphs: GraphSet, found: Candidates, targets: Tensor
     ) -> list[Tensor]:
-        """For each row of targets (2, P): by both directions of each pair; or (1, P), their sum."""
+        """Return for each row of targets (2, P) gradients by both directions, or (1, P) sums."""
         if isinstance(model, HasEdgeFactors):
             factors = model.edge_factors(graphs, targets)
             summed = not by_recipe(self, "one_direction")
@@ -162,7 +167,7 @@ class GradArgmax(Attack):
         return [model.edge_gradients(graphs, found.pairs, target) for target in targets]
 
     def _score(self, found: Candidates, gradients: Tensor) -> Tensor:
-        """(P,) how the loss of the target class changes, to first order."""
+        """Return (P,) the first-order change of the loss of the target class."""
         if by_recipe(self, "one_direction"):
             return gradients.min(0).values
         slope = gradients.sum(0)
@@ -187,6 +192,7 @@ def target_classes(number: NDArray[np.int64], classes: int, *, first: int = 0) -
 
 
 def _numbers(model: Any, labels: NDArray[Any]) -> NDArray[np.int64]:
+    """Return (G,) the index of each label in the model's classes."""
     classes = np.asarray(model.classes_)
     if not np.isin(labels, classes).all():
         raise InputError("a graph has a class that the model does not know: leave it out")

@@ -1,4 +1,4 @@
-"""Evasion at node level: a few edges of one node changed, so that it is misclassified."""
+"""Attacks on node classifiers: change a few edges of one node so that it is misclassified."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from augcl.data import GraphSet
 from augcl.data.node_graph import NodeGraph
 from augcl.encoders.gcn import GCN
 from augcl.errors import InputError, one_of
-from augcl.ops.gcn import propagate
+from augcl.ops.csr import propagate
 from augcl.ops.segments import pointer
 from augcl.training.method import seeded_generator
 from augcl.views.nodes import NodeViews
@@ -31,7 +31,7 @@ NODES_AT_ONCE = 50_000
 
 @dataclass(frozen=True)
 class Copies:
-    """B copies of one graph, each with the edges of its own target changed."""
+    """B copies of one graph; copy b has changed edges at its own target."""
 
     union: GraphSet
     targets: Tensor
@@ -39,7 +39,7 @@ class Copies:
 
     @classmethod
     def of(cls, graph: NodeGraph, targets: Tensor, partners: Tensor) -> Copies:
-        """Join `targets[b]` with `partners[b]` in copy b, or part them; −1 is nobody."""
+        """Flip the edges between `targets[b]` and `partners[b]` in copy b; −1 means no partner."""
         count, nodes, edges = len(targets), graph.num_nodes, graph.num_edges
         start = torch.arange(count, device=targets.device) * nodes
         union = GraphSet(
@@ -54,11 +54,11 @@ class Copies:
 
     @property
     def rows(self) -> Tensor:
-        """(B,) where the targets stand among all nodes."""
+        """Return (B,) the numbers of the targets among all nodes."""
         return self.union.node_ptr[:-1] + self.targets
 
     def degrees(self) -> Tensor:
-        """(B, N) edges of every node, and one for itself."""
+        """Return (B, N) the degree of every node plus 1."""
         incoming = self.union.adjacency.incoming.ptr.diff()
         return (incoming + 1).view(-1, self.nodes)
 
@@ -69,7 +69,7 @@ class NodeVictim:
     Parameters
     ----------
     method : NodeEstimator
-        Fitted, and with its own encoder `GCN`.
+        A fitted method with the encoder `GCN`.
 
     Examples
     --------
@@ -84,7 +84,7 @@ class NodeVictim:
     def __init__(self, method: Any) -> None:
         encoder = getattr(getattr(method, "network_", None), "encoder", None)
         if not isinstance(encoder, GCN):
-            raise InputError("the victim must be a fitted node method with its own GCN, as GCA is")
+            raise InputError("the victim must be a fitted node method with a GCN, such as GCA")
         self.method = method
         self.encoder = encoder
 
@@ -92,17 +92,17 @@ class NodeVictim:
         """Learn the classes of the nodes `train`, numbers or a mask."""
         from sklearn.linear_model import LogisticRegression
 
-        data = self.method._read(graph)
+        data = self.method.read(graph)
         if data.y is None:
-            raise InputError(f"{data.name} has no labels: a victim learns them")
+            raise InputError(f"{data.name} has no labels: a victim needs them for training")
         nodes = node_numbers(train, data.num_nodes)
         if len(data.y[nodes].unique()) < 2:
-            raise InputError("the nodes of train are of one class: a victim needs two or more")
+            raise InputError("the nodes of train have one class: a victim needs at least two")
         head = LogisticRegression(max_iter=1000)
         head.fit(self.method.transform(graph)[nodes], data.y.numpy()[nodes])
         self.classes_ = head.classes_
         weight, bias = head.coef_, head.intercept_
-        if len(weight) == 1:  # of two classes scikit-learn keeps one
+        if len(weight) == 1:  # for two classes scikit-learn stores one row
             weight, bias = np.concatenate([0 * weight, weight]), np.concatenate([0 * bias, bias])
         device = self.encoder.first.weight.device
         self.weight = torch.from_numpy(weight).float().to(device)
@@ -110,29 +110,29 @@ class NodeVictim:
         return self
 
     def read(self, graph: Any, targets: Any) -> tuple[NodeGraph, Tensor]:
-        """The graph, and the (T,) numbers of the targets, where the victim computes."""
+        """Return the graph and the numbers (T,) of the targets, on the victim's device."""
         if not hasattr(self, "classes_"):
-            raise InputError("the victim knows no classes yet: call fit(graph, train) first")
-        data: NodeGraph = self.method._read(graph).to(self.weight.device)
+            raise InputError("the victim is not fitted: call fit(graph, train) first")
+        data: NodeGraph = self.method.read(graph).to(self.weight.device)
         chosen = torch.from_numpy(node_numbers(targets, data.num_nodes))
         return data, chosen.to(self.weight.device)
 
     def truth(self, data: NodeGraph, targets: Tensor) -> NDArray[np.int64]:
-        """(T,) the true classes of targets, as numbers of the victim's classes."""
+        """Return (T,) the true classes of the targets, as indices into the victim's classes."""
         if data.y is None:
-            raise InputError(f"{data.name} has no labels: an attack makes a node leave its class")
+            raise InputError(f"{data.name} has no labels: an attack needs the true classes")
         labels = data.y.cpu().numpy()[targets.cpu().numpy()]
         known = np.isin(labels, self.classes_)
         if not known.all():
             raise InputError(
-                f"node {int(targets[int((~known).argmax())])} is of class {labels[~known][0]}, "
-                "which the victim never saw: leave it out, or fit the victim on nodes of it too"
+                f"node {int(targets[int((~known).argmax())])} has class {labels[~known][0]}, which "
+                "the victim never saw: leave it out, or fit the victim on nodes of this class too"
             )
         numbers: NDArray[np.int64] = np.searchsorted(self.classes_, labels)
         return numbers
 
     def predict(self, graph: Any, targets: Any, partners: Tensor | None = None) -> NDArray[Any]:
-        """(T,) classes of the targets, each in its own copy of the graph.
+        """Return (T,) classes of the targets, each in its own copy of the graph.
 
         Parameters
         ----------
@@ -154,7 +154,7 @@ class NodeVictim:
 
     @torch.enable_grad()
     def slopes(self, graph: Any, targets: Any, partners: Tensor) -> Tensor:
-        """(T, N) how the loss of each target's true class rises with an edge to each node.
+        """Return (T, N) the slope of the loss of each target's true class by an edge to each node.
 
         Parameters are those of `predict`.
         """
@@ -173,7 +173,7 @@ class NodeVictim:
     def _inputs(
         self, data: NodeGraph, targets: Tensor, partners: Tensor
     ) -> Iterator[tuple[Copies, Tensor]]:
-        """Many copies of the graph at a time, and what their first propagation mixes."""
+        """Yield batches of copies of the graph, and the input of their first propagation."""
         with torch.no_grad():
             mapped = NodeViews(data).clean.times(self.encoder.first.weight.t())
         size = max(1, NODES_AT_ONCE // data.num_nodes)
@@ -181,7 +181,7 @@ class NodeVictim:
             yield Copies.of(data, some, changed), mapped.repeat(len(some), 1)
 
     def _forward(self, copies: Copies, h1: Tensor) -> tuple[tuple[Tensor, ...], Tensor]:
-        """What goes into both propagations and comes out, and the (B, C) logits of the targets."""
+        """Return inputs and outputs of both propagations, and the (B, C) logits of the targets."""
         encoder, edges = self.encoder, copies.union.adjacency
         p1 = propagate(h1, edges)
         h2 = encoder.activation(p1 + encoder.first.bias) @ encoder.second.weight.t()
@@ -191,7 +191,7 @@ class NodeVictim:
 
 
 def _edge_slopes(copies: Copies, h: Tensor, p: Tensor, by_h: Tensor, by_p: Tensor) -> Tensor:
-    """(B, N): the part of one propagation p_i = Σ_j h_j / √(d_i d_j), with degrees d."""
+    """Return (B, N) the slopes through one propagation p_i = Σ_j h_j / √(d_i d_j), d degrees."""
     count, nodes = len(copies.targets), copies.nodes
     degree = copies.degrees().to(h.dtype)
     root = degree.rsqrt()
@@ -204,7 +204,7 @@ def _edge_slopes(copies: Copies, h: Tensor, p: Tensor, by_h: Tensor, by_p: Tenso
 
 
 def node_numbers(nodes: Any, count: int) -> NDArray[np.int64]:
-    """Numbers of nodes from numbers or a mask."""
+    """Return the numbers of nodes given as numbers or as a mask."""
     found = np.asarray(nodes)
     if found.dtype == bool and found.shape == (count,):
         found = np.flatnonzero(found)
@@ -215,13 +215,16 @@ def node_numbers(nodes: Any, count: int) -> NDArray[np.int64]:
         or found.min() < 0
         or found.max() >= count
     ):
-        raise InputError(f"give one or more of the nodes 0 to {count - 1}, or a mask of them")
+        raise InputError(f"nodes must be one or more numbers from 0 to {count - 1}, or a mask")
     return found.astype(np.int64)
 
 
 @dataclass(frozen=True)
 class NodeAttackResult:
-    """(T, K) partners whose edge to each target was changed, −1 for none; accuracies on targets."""
+    """The changed edges and the accuracies on the targets before and after.
+
+    `partners` (T, K) are the nodes whose edge to each target was changed; −1 means none.
+    """
 
     partners: Tensor
     clean: float
@@ -229,9 +232,9 @@ class NodeAttackResult:
 
 
 class NodeAttack(BaseEstimator, ABC):  # type: ignore[misc]
-    """Changes edges at one node at a time; every target is attacked in its own copy of the graph.
+    """Change edges of one node at a time; every target is attacked in its own copy of the graph.
 
-    The last edge of a target stays. A subclass says in `_scores` which change is best.
+    The last edge of a target is never removed. A subclass rates the changes in `_scores`.
     """
 
     def __init__(
@@ -245,10 +248,10 @@ class NodeAttack(BaseEstimator, ABC):  # type: ignore[misc]
     def _scores(
         self, joined: Tensor, slopes: Callable[[], Tensor], draws: torch.Generator
     ) -> Tensor:
-        """(T, N) what a change of the edge to each node promises; the highest is taken.
+        """Return (T, N) the score of changing the edge to each node; the highest is taken.
 
-        `joined` (T, N) are the neighbours of each target; `slopes` gives (T, N), how the loss of
-        its true class rises with an edge to each node.
+        `joined` (T, N) marks the neighbours of each target; `slopes` returns (T, N) the slope of
+        the loss of its true class by an edge to each node.
         """
 
     def attack(self, victim: NodeVictim, graph: Any, targets: Any) -> NodeAttackResult:
@@ -257,7 +260,7 @@ class NodeAttack(BaseEstimator, ABC):  # type: ignore[misc]
         one_of(self.changes, CHANGES, "kind of changes")
         if not isinstance(victim, NodeVictim):
             raise InputError(
-                f"{type(victim).__name__} is no victim: give NodeVictim(method).fit(graph, train)"
+                f"victim is a {type(victim).__name__}: give NodeVictim(method).fit(graph, train)"
             )
         data, chosen = victim.read(graph, targets)
         truth = victim.classes_[victim.truth(data, chosen)]
@@ -287,12 +290,12 @@ class NodeAttack(BaseEstimator, ABC):  # type: ignore[misc]
 
 
 class NodeRandomFlips(NodeAttack):
-    """Changes edges of each target at random.
+    """Change random edges of each target.
 
     Parameters
     ----------
     budget : int
-        Edges changed at each target, at most.
+        Largest number of edges changed at each target.
     changes : {"add", "delete", "both"}
     random_state : int or None
 
@@ -312,15 +315,15 @@ class NodeRandomFlips(NodeAttack):
 
 
 class NodeGradientFlips(NodeAttack):
-    """Changes the edge by which the loss of the target's true class rises fastest.
+    """Change the edge that raises the loss of the target's true class fastest.
 
-    The gradient, taken anew after every change, counts both directions of an edge and the degrees
-    in the normalisation.
+    The gradient is computed again after every change; it includes both directions of an edge and
+    the degrees in the normalisation.
 
     Parameters
     ----------
     budget : int
-        Edges changed at each target, at most.
+        Largest number of edges changed at each target.
     changes : {"add", "delete", "both"}
     random_state : int or None
         Not used: nothing is drawn.
@@ -343,9 +346,9 @@ class NodeGradientFlips(NodeAttack):
 
 
 def _joined(data: Any, targets: Tensor, partners: Tensor) -> Tensor:
-    """(T, N) bool: the neighbours of each target after its changes."""
+    """Return (T, N) bool: the neighbours of each target after its changes."""
     row = torch.full((data.num_nodes,), -1, device=targets.device)
-    # A node may be a target more than once: look its row up, then copy.
+    # A node may be a target several times: find its row once, then copy.
     distinct, which = targets.unique(return_inverse=True)
     row[distinct] = torch.arange(len(distinct), device=targets.device)
     source, target = data.edge_index

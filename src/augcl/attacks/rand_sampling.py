@@ -1,4 +1,4 @@
-"""The blind attack: edges at random."""
+"""RandSampling: the blind attack, which changes random edges."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from augcl.attacks.base import Attack
+from augcl.attacks.graph_attack import Attack
 from augcl.attacks.rules import flip_edges, is_edge, least_of_each
 from augcl.data.graph import GraphSet
 from augcl.ops.segments import random_below, uniform
 
 TRIALS = (8, 32, 128)
-"""Pairs drawn for each graph, and again for those without, before all allowed are listed."""
+"""Pairs drawn for each graph in each attempt; after the last attempt all legal pairs are listed."""
 
 
 class RandSampling(Attack):
-    """Joins two nodes that may be joined, uniformly at random; it never asks the model.
+    """Change legal edges uniformly at random, without asking the model.
 
     Parameters
     ----------
@@ -28,6 +28,11 @@ class RandSampling(Attack):
     recipe, idle :
         See `Attack`.
     random_state : int or None
+
+    References
+    ----------
+    H. Dai, H. Li, T. Tian, X. Huang, L. Wang, J. Zhu and L. Song. "Adversarial Attack on Graph
+    Structured Data". ICML 2018. arXiv:1806.02371.
 
     Examples
     --------
@@ -38,10 +43,10 @@ class RandSampling(Attack):
     12
     """
 
-    pairs_at_once = 1 << 20  # they are rarely listed
+    pairs_at_once = 1 << 20  # pairs are rarely listed
 
     def _labels(self, model: Any, graphs: GraphSet, y: Any) -> NDArray[Any]:
-        return np.zeros(len(graphs))  # nobody looks at them
+        return np.zeros(len(graphs))  # not used
 
     def _flips(
         self, model: Any, graphs: GraphSet, labels: NDArray[Any], generator: torch.Generator
@@ -57,7 +62,7 @@ class RandSampling(Attack):
         return flips
 
     def _draw(self, graphs: GraphSet, touched: Tensor, generator: torch.Generator) -> Tensor:
-        """(2, P) one pair of each graph, uniformly among those allowed."""
+        """Draw (2, P) one legal pair of each graph, uniformly."""
         if self.changes != "add" or touched.shape[1]:
             return self._from_list(graphs, touched, generator)
         group = self._rules.semantics.groups(graphs)
@@ -82,9 +87,9 @@ class RandSampling(Attack):
         trials: int,
         generator: torch.Generator,
     ) -> tuple[Tensor, Tensor]:
-        """Pairs of the graphs `ids`, found by drawing any two nodes; and who is left without.
+        """Draw random pairs of nodes; return the legal ones, and the graphs of `ids` without one.
 
-        The first that is allowed is uniform among all that are, and no list of them is needed.
+        The first legal draw is uniform among all legal pairs, and needs no list of them.
         """
         size = graphs.node_ptr.diff()[ids].repeat_interleave(trials)
         code = random_below(size * size, generator)  # both nodes in one number

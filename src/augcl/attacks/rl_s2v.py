@@ -1,4 +1,4 @@
-"""The black-box attack: an agent that learns from the model's answers alone."""
+"""RL-S2V: the black-box attack, an agent that learns from the model's predictions alone."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from torch import Tensor, nn
 
 from augcl.attacks.agent import Agent, Game, QNetwork, Schedule, train_agent
-from augcl.attacks.base import Attack, predicted
+from augcl.attacks.graph_attack import Attack, predicted
 from augcl.attacks.rules import Semantics, flip_edges
 from augcl.checks import number, whole_number
 from augcl.data import GraphSet, as_graphset
@@ -28,7 +28,7 @@ FILE = "attack.safetensors"
 
 
 class LearnedAttack(Attack):
-    """A network that is trained against a model; a subclass says which one, and how.
+    """Base of attacks with a network that is trained against a model.
 
     Attributes
     ----------
@@ -38,10 +38,10 @@ class LearnedAttack(Attack):
 
     @abstractmethod
     def _network(self, generator: torch.Generator) -> nn.Module:
-        """Untrained, for `n_features_in_` node features."""
+        """Return an untrained network for `n_features_in_` node features."""
 
     def save(self, path: str | Path) -> None:
-        """Write what the agent learned to a folder: tensors and settings, never a pickle."""
+        """Write network and settings to a folder, never as a pickle."""
         check_is_fitted(self, "network_")
         facts = {
             "settings": self.settings(),
@@ -53,10 +53,10 @@ class LearnedAttack(Attack):
 
     @classmethod
     def load(cls, path: str | Path, *, semantics: Semantics | None = None) -> Self:
-        """Read what `save` wrote; semantics of your own must be given again."""
+        """Read what `save` wrote; your own semantics must be given again."""
         file = Path(path) / FILE
         if not file.exists():
-            raise InputError(f"{path} holds no attack: {FILE} is missing")
+            raise InputError(f"{path} contains no attack: {FILE} is missing")
         snapshot = Snapshot.read(file)
         attack = cls(**{**snapshot.facts["settings"], "semantics": semantics})
         attack.n_features_in_ = snapshot.facts["features"]
@@ -67,10 +67,10 @@ class LearnedAttack(Attack):
 
 
 class RLS2V(LearnedAttack):
-    """Learns by trial on some graphs which edge misleads a model, and changes it in others.
+    """Learn by trial which edges mislead a model, and change them in other graphs.
 
-    It sees only which class the model gives a graph. Each edge is two decisions, its first and
-    its second end; a game earns +1 if the model then errs and −1 if not.
+    The agent sees only the predicted class of a graph. Each edge is two decisions, its first and
+    its second end; the reward of a game is +1 if the model then errs, else −1.
 
     Parameters
     ----------
@@ -87,21 +87,22 @@ class RLS2V(LearnedAttack):
     attack_all : bool, optional
         Change graphs that are misclassified from the start, too.
     updates : int
-        Steps of learning, each with `batch_size` new games; published are 100,000.
+        Steps of learning, each with `batch_size` new games; published: 100,000.
     epsilon : (float, float), optional
         Probability of a random choice at the start, and from `epsilon_share` of the updates on;
         falls linearly between; from 1 to 0.05 if None.
     epsilon_share : float
+        Share of the updates after which `epsilon` has reached its end.
     validation : float
         Share of the graphs of `fit` kept for choosing the best state; see `learn_on_attacked`.
     evaluate_every, copy_every : int
-        Updates between two looks at the accuracy, and between two copies to the target network.
+        Updates between two evaluations, and between two copies to the target network.
     burn_in : int
         Batches of random games before the first update.
     replay : int
-        Games remembered.
+        Games in the replay memory.
     width, depth : int
-        Of the agent's structure2vec.
+        Width and depth of the agent's structure2vec.
     batch_size, lr : int, float
     random_state : int or None
     progress : bool
@@ -112,6 +113,11 @@ class RLS2V(LearnedAttack):
     network_ : QNetwork
     history_ : list of dict
         One entry per evaluation: update, loss, epsilon and the model's accuracy.
+
+    References
+    ----------
+    H. Dai, H. Li, T. Tian, X. Huang, L. Wang, J. Zhu and L. Song. "Adversarial Attack on Graph
+    Structured Data". ICML 2018. arXiv:1806.02371.
 
     Examples
     --------
@@ -175,8 +181,9 @@ class RLS2V(LearnedAttack):
         self.lr = lr
         self.progress = progress
 
-    def _check(self) -> None:
-        super()._check()
+    def check(self) -> None:
+        """Raise `InputError` for settings with which `fit` would not start."""
+        super().check()
         counts = ("updates", "burn_in", "replay", "evaluate_every", "copy_every", "batch_size")
         for name in (*counts, "width", "depth"):
             whole_number(name, getattr(self, name), least=1)
@@ -185,8 +192,8 @@ class RLS2V(LearnedAttack):
         number("epsilon_share", self.epsilon_share, least=0, most=1)
         if not (isinstance(self._epsilon, tuple | list) and len(self._epsilon) == 2):
             raise InputError(
-                f"epsilon is {self._epsilon!r}: give two probabilities, as in (1.0, 0.05); for one "
-                "that stays, give it twice"
+                f"epsilon is {self._epsilon!r}: give two probabilities, such as (1.0, 0.05); give "
+                "a constant one twice"
             )
         for place, end in enumerate(self._epsilon):
             number(f"epsilon[{place}]", end, least=0, most=1)
@@ -227,13 +234,13 @@ class RLS2V(LearnedAttack):
         Parameters
         ----------
         model, graphs, y :
-            As in `perturb`; other graphs than those that are attacked later.
+            As in `perturb`; use other graphs than those that are attacked later.
         folder : path, optional
-            Keep a checkpoint there at every evaluation.
+            Write a checkpoint there at every evaluation.
         resume : bool
-            Go on from that checkpoint, if there is one, to the same bits.
+            Continue from that checkpoint, if there is one, with bit-identical results.
         """
-        self._check()
+        self.check()
         data = as_graphset(graphs)
         labels = self._labels(model, data, y)
         generator = seeded_generator(self.random_state)
@@ -270,13 +277,13 @@ class RLS2V(LearnedAttack):
     def _held_out(
         self, count: int, generator: torch.Generator
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The graphs on which the agent is judged, and those on which it learns."""
+        """Split the graphs into those that evaluate the agent and those that train it."""
         every = np.arange(count)
         if not self.validation or self.learns_on_attacked or count < 2:
             return every, every
         order = torch.randperm(count, generator=generator).numpy()
-        judged = min(count - 1, max(1, int(count * self.validation)))
-        return np.sort(order[:judged]), np.sort(order[judged:])
+        held = min(count - 1, max(1, int(count * self.validation)))
+        return np.sort(order[:held]), np.sort(order[held:])
 
     def _accuracy(
         self, model: Any, network: QNetwork, graphs: GraphSet, labels: NDArray[Any]
@@ -287,7 +294,7 @@ class RLS2V(LearnedAttack):
     def _greedy(
         self, model: Any, network: QNetwork, graphs: GraphSet, labels: NDArray[Any]
     ) -> Tensor:
-        """(2, P) the pairs that the agent would change, of graphs that are classified rightly."""
+        """Return (2, P) the pairs that the agent changes in correctly classified graphs."""
         game = Game(graphs, self._rules)
         flips = game.flips(game.play(network, 2 * self.budget))
         if by_recipe(self, "attack_all"):
@@ -296,10 +303,10 @@ class RLS2V(LearnedAttack):
         return flips[:, standing[graphs.graph_of_node[flips[0]]]]
 
     def perturb(self, model: Any, graphs: Any, y: Any = None) -> GraphSet:
-        """The graphs with at most `budget` edges changed in each; see `Attack.perturb`."""
+        """Return the graphs with at most `budget` changed edges each; see `Attack.perturb`."""
         if self.learns_on_attacked and not hasattr(self, "network_"):
             return copy.copy(self).fit(model, graphs, y).perturb(model, graphs, y)
-        check_is_fitted(self, "network_", msg="RLS2V has to learn first: call fit(model, graphs)")
+        check_is_fitted(self, "network_", msg="RLS2V is not fitted: call fit(model, graphs) first")
         return super().perturb(model, graphs, y)
 
     def _flips(
@@ -307,8 +314,8 @@ class RLS2V(LearnedAttack):
     ) -> Tensor:
         if graphs.num_features != self.n_features_in_:
             raise InputError(
-                f"{graphs.name} has {graphs.num_features} node features, the agent learned on "
-                f"{self.n_features_in_}: give graphs with the same node features"
+                f"{graphs.name} has {graphs.num_features} node features, but the agent was trained "
+                f"with {self.n_features_in_}: give graphs with the same node features"
             )
         return self._greedy(model, self.network_, graphs, labels)
 

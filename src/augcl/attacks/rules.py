@@ -1,4 +1,4 @@
-"""What an attack may do next: pairs of nodes that can be joined or parted."""
+"""Which edges an attack may change: pairs of nodes in one group, semantics, and legal changes."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
-from augcl.attacks.structure2vec import EdgeFactors
+from augcl.attacks.victim_network import EdgeFactors
 from augcl.data.graph import GraphSet
 from augcl.ops.components import bridges, component_of_node
 from augcl.ops.segments import pointer
 
 
-class Blocks:
-    """Nodes in groups, arranged by the size of their group.
+class GroupPairs:
+    """All pairs of nodes within one group, arranged by the size of the group.
 
     Parameters
     ----------
@@ -25,13 +25,13 @@ class Blocks:
     Attributes
     ----------
     nodes : list of (B, n)
-        For each size n above 1 the nodes of its groups, in ascending order.
+        For each size n above 1, the nodes of the B groups of this size, in ascending order.
     pairs : (2, P)
         All pairs i < j of nodes of one group.
 
     Examples
     --------
-    >>> Blocks(torch.tensor([0, 1, 0, 1, 0])).pairs.tolist()
+    >>> GroupPairs(torch.tensor([0, 1, 0, 1, 0])).pairs.tolist()
     [[1, 0, 0, 2], [3, 2, 4, 4]]
     """
 
@@ -52,9 +52,9 @@ class Blocks:
     def products(
         self, left: Sequence[Tensor], right: Sequence[Tensor], *, summed: bool = False
     ) -> Tensor:
-        """(2, P): Σ_k ⟨left_ki, right_kj⟩ and Σ_k ⟨left_kj, right_ki⟩ of every pair.
+        """Return (2, P): Σ_k ⟨left_ki, right_kj⟩ and Σ_k ⟨left_kj, right_ki⟩ of every pair.
 
-        If `summed`, (1, P) the sum of both.
+        With `summed`, return (1, P), the sum of both.
 
         Parameters
         ----------
@@ -77,11 +77,11 @@ class Blocks:
             found.append(torch.stack(ways))
         return torch.cat(found, 1)
 
-    def places(self, pairs: Tensor) -> Tensor:
-        """(Q,) where pairs i < j of one group each stand among all pairs.
+    def index_of(self, pairs: Tensor) -> Tensor:
+        """Return (Q,) the position of each pair i < j in `self.pairs`.
 
-        >>> blocks = Blocks(torch.tensor([0, 1, 0, 1, 0]))
-        >>> blocks.places(torch.tensor([[2, 1], [4, 3]])).tolist()
+        >>> blocks = GroupPairs(torch.tensor([0, 1, 0, 1, 0]))
+        >>> blocks.index_of(torch.tensor([[2, 1], [4, 3]])).tolist()
         [3, 0]
         """
         local = torch.zeros_like(self.group)
@@ -102,10 +102,10 @@ class Blocks:
 def least_of_each(
     score: Tensor, segment: Tensor, segments: int, *, tolerance: float = 0.0
 ) -> Tensor:
-    """(S,) where the least score of each segment stands, the first of equals.
+    """Return (S,) the position of the lowest score of each segment, the first among equals.
 
-    −1 where a segment has none, or only infinite ones. Scores that differ from the least by no
-    more than `tolerance` times its size count as equal to it.
+    The position is −1 for a segment without finite scores. Scores that differ from the lowest by
+    at most `tolerance` times its absolute value count as equal.
 
     >>> least_of_each(torch.tensor([3.0, 1.0, 2.0]), torch.tensor([0, 0, 2]), 3).tolist()
     [1, -1, 2]
@@ -121,14 +121,14 @@ def least_of_each(
 
 
 def flip_edges(graphs: GraphSet, pairs: Tensor) -> GraphSet:
-    """Take away the edges among `pairs` that are there, add those that are not.
+    """Remove the edges among `pairs` that exist, add those that do not.
 
     Parameters
     ----------
     graphs : GraphSet
-        Undirected; attributes of edges are not kept, a new edge has none.
+        Undirected; edge attributes are dropped, because a new edge has none.
     pairs : (2, P) int64
-        Different pairs of different nodes of one graph each, in any order and one direction.
+        Different pairs of nodes, both of one graph, in any order and one direction.
 
     Examples
     --------
@@ -147,7 +147,7 @@ def flip_edges(graphs: GraphSet, pairs: Tensor) -> GraphSet:
     there = found_at(keys, flipped, place)
     kept = torch.ones_like(keys, dtype=torch.bool).index_fill_(0, place[there], False)
     old, new = keys[kept], flipped[~there]
-    # Both are in order: each new one goes behind the old ones that are smaller and stay.
+    # Both lists are sorted: insert each new key after the smaller old keys that stay.
     gone_before = there.cumsum(0)[~there]
     behind = place[~there] - gone_before + torch.arange(len(new), device=new.device)
     is_new = torch.zeros(len(old) + len(new), dtype=torch.bool, device=keys.device)
@@ -168,45 +168,45 @@ def flip_edges(graphs: GraphSet, pairs: Tensor) -> GraphSet:
 
 
 def is_edge(graphs: GraphSet, pairs: Tensor) -> Tensor:
-    """(P,) whether the pair is joined."""
+    """Return (P,) whether each pair is an edge."""
     keys, wanted = graphs.edge_keys, pairs[0] * graphs.num_nodes + pairs[1]
     return found_at(keys, wanted, torch.searchsorted(keys, wanted))
 
 
 def found_at(keys: Tensor, wanted: Tensor, place: Tensor) -> Tensor:
-    """Whether what is wanted stands at its place among the ordered keys."""
+    """Return whether each wanted key is at its place among the sorted keys."""
     if not len(keys):
         return torch.zeros_like(wanted, dtype=torch.bool)
     return keys[place.clamp_max(len(keys) - 1)] == wanted
 
 
 class Semantics:
-    """Every edge within a graph may come or go; a subclass forbids what would change the class.
+    """Allow all changes within a graph; a subclass forbids changes that would alter the class.
 
-    Questions are asked for all graphs of a batch at once. Anything with these three methods will
-    do; it need not be a subclass.
+    The methods answer for all graphs of a batch at once. Any object with these three methods works;
+    it need not be a subclass.
     """
 
     def groups(self, graphs: GraphSet) -> Tensor:
-        """(V,) whole numbers: only nodes with the same number may be joined.
+        """Return (V,) whole numbers: only nodes with the same number may be connected.
 
-        A quick first answer, so that not all pairs have to be asked for.
+        This quick filter avoids asking for all pairs.
         """
         return graphs.graph_of_node
 
     def may_add(self, graphs: GraphSet, pairs: Tensor) -> Tensor | None:
-        """(P,) bool for (2, P) pairs i < j of one group, joined or not; None means all."""
+        """Return (P,) bool for pairs i < j (2, P) of one group, edges or not; None means all."""
         return None
 
     def may_delete(self, graphs: GraphSet, pairs: Tensor) -> Tensor:
-        """(P,) bool for (2, P) edges i < j of the graphs."""
+        """Return (P,) bool for edges i < j (2, P) of the graphs."""
         return torch.ones_like(pairs[0], dtype=torch.bool)
 
 
 class SameComponents(Semantics):
-    """The number of connected components must not change.
+    """Keep the number of connected components.
 
-    Nodes of one component may be joined; an edge may go unless its component falls apart.
+    Two nodes of one component may be connected; any edge that is not a bridge may be removed.
 
     >>> path = GraphSet.from_arrays(
     ...     pairs=torch.tensor([[0, 1], [1, 2]]),
@@ -243,23 +243,23 @@ class Candidates:
     Parameters
     ----------
     pairs : (2, P)
-        i < j: first all pairs of `blocks`, if there are such, then edges.
+        Pairs i < j: first those of `groups`, if any, then edges.
     legal : (P,) bool
     joined : (P,) bool
-        The pair is an edge already.
-    blocks : Blocks, optional
+        The pair is already an edge.
+    groups : GroupPairs, optional
     """
 
     pairs: Tensor
     legal: Tensor
     joined: Tensor
-    blocks: Blocks | None
+    groups: GroupPairs | None
 
     def gradients(self, factors: EdgeFactors, *, summed: bool = False) -> Tensor:
-        """(2, P) gradients by the weights of i ← j and j ← i; if `summed`, (1, P) of both."""
+        """Return gradients (2, P) by the weights of i ← j and j ← i; if `summed`, (1, P) sums."""
         dense = factors.receiver[0].new_empty(1 if summed else 2, 0)
-        if self.blocks is not None:
-            dense = self.blocks.products(*factors, summed=summed)
+        if self.groups is not None:
+            dense = self.groups.products(*factors, summed=summed)
         i, j = self.pairs[:, dense.shape[1] :]
         if not len(i):
             return dense
@@ -271,14 +271,14 @@ class Candidates:
 
 @dataclass(frozen=True)
 class Rules:
-    """Semantics, and which kind of change is wanted.
+    """The legal changes: semantics, and the allowed kinds of changes.
 
     Parameters
     ----------
     semantics : Semantics
     changes : {"add", "delete", "both"}
     idle : bool
-        A pair that is joined may be "added" as well, which changes nothing (as published).
+        An existing edge may be "added" too, which changes nothing (as published).
     """
 
     semantics: Semantics
@@ -286,19 +286,19 @@ class Rules:
     idle: bool = False
 
     def candidates(self, graphs: GraphSet, touched: Tensor) -> Candidates:
-        """All changes allowed now, but of no pair that was `touched` before."""
+        """Return all legal changes, without pairs that were `touched` before."""
         source, target = graphs.edge_index
         edges = graphs.edge_index[:, source < target]
         pairs, legal, joined = [], [], []
-        blocks = None
+        groups = None
         if self.changes != "delete":
-            blocks = Blocks(self.semantics.groups(graphs))
-            pairs.append(blocks.pairs)
-            taken = torch.zeros_like(blocks.pairs[0], dtype=torch.bool)
-            within = edges[:, blocks.group[edges[0]] == blocks.group[edges[1]]]
-            taken[blocks.places(within)] = True
+            groups = GroupPairs(self.semantics.groups(graphs))
+            pairs.append(groups.pairs)
+            taken = torch.zeros_like(groups.pairs[0], dtype=torch.bool)
+            within = edges[:, groups.group[edges[0]] == groups.group[edges[1]]]
+            taken[groups.index_of(within)] = True
             joined.append(taken)
-            legal.append(self._addable(graphs, blocks.pairs, taken))
+            legal.append(self._addable(graphs, groups.pairs, taken))
         if self.changes != "add":
             pairs.append(edges)
             joined.append(torch.ones_like(edges[0], dtype=torch.bool))
@@ -306,10 +306,10 @@ class Rules:
         every, allowed = torch.cat(pairs, 1), torch.cat(legal)
         if touched.shape[1]:
             allowed = allowed & ~_among(every, touched, graphs)
-        return Candidates(every, allowed, torch.cat(joined), blocks)
+        return Candidates(every, allowed, torch.cat(joined), groups)
 
     def legal(self, graphs: GraphSet, pairs: Tensor, group: Tensor) -> Tensor:
-        """(P,) whether each of some pairs i < j may be changed; `group` as the semantics say."""
+        """Return (P,) whether each pair i < j may be changed; `group` is that of the semantics."""
         joined = is_edge(graphs, pairs)
         legal = torch.zeros_like(joined)
         if self.changes != "delete":
@@ -321,7 +321,7 @@ class Rules:
         return legal
 
     def partners(self, graphs: GraphSet, first: Tensor, touched: Tensor) -> Tensor:
-        """(V,) bool: may the node be joined to, or parted from, the node `first[g]` of its graph?
+        """Return (V,) bool: whether the edge between a node and `first[g]` of its graph may change.
 
         Nothing is allowed in a graph where `first` is −1.
         """

@@ -1,4 +1,4 @@
-"""Graphs in memory and where they come from."""
+"""Graphs in memory, and readers for files, names and objects of other libraries."""
 
 from augcl.data.catalogue import names
 from augcl.data.convert import as_graphset

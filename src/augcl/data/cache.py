@@ -1,4 +1,4 @@
-"""Graphs that took long to read, kept as plain arrays that the system maps into memory."""
+"""Cache of parsed graphs: plain arrays in a file that the system maps into memory."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _TENSORS = ("x", "edge_index", "node_ptr", "edge_ptr", "y", "node_attr", "edge_a
 
 
 def cache_dir() -> Path:
-    """``$AUGCL_CACHE``, or ``augcl`` in the user's cache folder."""
+    """Return ``$AUGCL_CACHE``, or ``augcl`` in the user's cache folder."""
     if own := os.environ.get("AUGCL_CACHE"):
         return Path(own).expanduser()
     shared = os.environ.get("XDG_CACHE_HOME")
@@ -40,15 +40,15 @@ def cache_dir() -> Path:
 
 
 def cached(source: Path, read: Callable[[Path], GraphSet]) -> GraphSet:
-    """``read(source)``, or what it gave the last time if no file has changed since.
+    """Return ``read(source)``, from the cache if no file has changed since.
 
-    A damaged cache file is read anew and replaced; a cache that cannot be written is no error.
+    A damaged cache file is ignored and replaced; a cache that cannot be written is no error.
     """
     return _cached(source, read, _graphs_to_parts, _graphs_from_parts, "")
 
 
 def cached_graph(source: Path, read: Callable[[Path], NodeGraph]) -> NodeGraph:
-    """The same for one graph whose nodes are embedded."""
+    """Do the same as `cached` for one graph whose nodes are embedded."""
     return _cached(source, read, _graph_to_parts, _graph_from_parts, "nodes")
 
 
@@ -74,7 +74,7 @@ def _cached(
         try:
             return from_parts(*parts)
         except (KeyError, TypeError):
-            pass  # not ours, though whole: read anew
+            pass  # complete, but written by another program: read the source
     graphs = read(source)
     _save(*to_parts(graphs), target)
     return graphs
@@ -131,7 +131,7 @@ def _save(tensors: dict[str, Tensor], about: dict[str, Any], target: Path) -> No
         with atomic_path(target) as temporary:
             save_file(tensors, temporary, metadata={"augcl": json.dumps(about)})
     except (OSError, SafetensorError):
-        return  # no room, or a read-only place: it only costs time
+        return  # disk full or read-only: the next read is slow again
 
 
 def _load(target: Path) -> Parts | None:

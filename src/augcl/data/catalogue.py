@@ -1,4 +1,4 @@
-"""The data sets that have names: sets of graphs, and single graphs whose nodes have classes."""
+"""Catalogue of named data sets: sets of graphs, and single graphs whose nodes have classes."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ _SPELLINGS = {name.lower(): name for name in (*GRAPH_SETS, *NODE_SETS)} | {
 
 
 def names() -> list[str]:
-    """The names that `load` knows, first the sets of graphs.
+    """Return the names that `load` knows, sets of graphs first.
 
     >>> names()[:3], names()[-2:]
     (['MUTAG', 'PROTEINS', 'NCI1'], ['PubMed', 'digits-knn'])
@@ -58,7 +58,7 @@ def names() -> list[str]:
 
 
 def known_name(text: str) -> str | None:
-    """The name that is meant, in any case or by an alias; None if it is none.
+    """Return the catalogue name for a name in any case or an alias; None if there is none.
 
     >>> known_name("wikics"), known_name("my.zip")
     ('Wiki-CS', None)

@@ -1,4 +1,4 @@
-"""Whatever other libraries call a set of graphs, as a GraphSet."""
+"""Convert sets of graphs of other libraries (PyG, networkx) to a GraphSet."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from augcl.errors import InputError, mistakes_in
 
 
 class _Graph(NamedTuple):
-    """One graph on its way into a set; `pairs` (2, P) count from 0."""
+    """One graph before it joins a set; `pairs` (2, P) are numbered from 0."""
 
     num_nodes: int
     pairs: Tensor
@@ -30,9 +30,9 @@ class _Graph(NamedTuple):
 def as_graphset(graphs: Any, *, features: str | None = None) -> GraphSet:
     """Turn a list of PyG ``Data``, a PyG dataset or a list of networkx graphs into a GraphSet.
 
-    Edges become undirected; self-loops and duplicates go. Without node features every node has
-    the constant 1. Classes are kept if every graph has one whole number (below 0, or text: they
-    are numbered in sorted order); any other target is left out.
+    Edges become undirected; self-loops and duplicates are removed. Without node features every node
+    gets the constant 1. Classes are kept if every graph has one whole number or text (text and
+    negative numbers are renumbered in sorted order); any other target is ignored.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ def _items(graphs: Any) -> Iterable[Any]:
         return items
     if isinstance(graphs, (Data, nx.Graph)):
         raise InputError(
-            f"that is one graph (a {type(graphs).__name__}), a list of graphs is needed: [graph]"
+            f"expected a list of graphs, got one graph (a {type(graphs).__name__}): give [graph]"
         )
     if isinstance(graphs, (str, bytes, dict)) or not isinstance(graphs, Iterable):
         raise InputError(
@@ -91,7 +91,7 @@ def _from_data(data: Any) -> _Graph:
 
 
 def edge_pairs(data: Any) -> Tensor:
-    """The edges of a PyG ``Data``, (2, P) int64 on the CPU; none if it says nothing."""
+    """Return the edges of a PyG ``Data`` as (2, P) int64 on the CPU."""
     if data.edge_index is None and getattr(data, "adj_t", None) is not None:
         raise InputError("the edges of a Data are in adj_t: give them as edge_index")
     pairs = torch.empty(2, 0) if data.edge_index is None else data.edge_index
@@ -99,7 +99,7 @@ def edge_pairs(data: Any) -> Tensor:
 
 
 def number_of_nodes(data: Any, pairs: Tensor) -> int:
-    """What a PyG ``Data`` says, or up to the last node with an edge."""
+    """Return the number of nodes of a PyG ``Data``; if it has none, up to the last edge's node."""
     if data.x is not None:
         return len(data.x)
     if "num_nodes" in data:
@@ -114,14 +114,14 @@ def _from_networkx(graph: Any) -> _Graph:
 
 
 def networkx_pairs(graph: Any) -> Tensor:
-    """(2, P) the edges of a networkx graph, its nodes counted in their order."""
+    """Return (2, P) the edges of a networkx graph; nodes are numbered in their order."""
     index = {node: i for i, node in enumerate(graph)}
     ends = [(index[u], index[v]) for u, v in graph.edges()]
     return torch.tensor(ends, dtype=torch.long).reshape(-1, 2).t()
 
 
 def networkx_features(graph: Any, *keys: str) -> Tensor | None:
-    """(N, F) float32 from the first of these attributes, a number or vector, that nodes have."""
+    """Return (N, F) float32 from the first of the node attributes `keys` that holds numbers."""
     for key in keys:
         values = [value for _, value in graph.nodes(data=key) if value is not None]
         if not values or (key == "label" and any(isinstance(value, str) for value in values)):
@@ -129,17 +129,17 @@ def networkx_features(graph: Any, *keys: str) -> Tensor | None:
         what = f"node attribute {key!r}"
         if len(values) != len(graph):
             raise InputError(
-                f"{what} is on {len(values)} of {len(graph)} nodes: give it to all or none"
+                f"{what} is set on {len(values)} of {len(graph)} nodes: set it on all nodes or none"
             )
         try:
             return torch.from_numpy(np.asarray(values, dtype=np.float32).reshape(len(graph), -1))
         except (TypeError, ValueError):
-            raise InputError(f"{what} must be numbers, equally many for each node") from None
+            raise InputError(f"{what} must be numbers, the same count for each node") from None
     return None
 
 
 def _matrix(values: Tensor | None) -> Tensor | None:
-    """(n,) or (n, F) or nothing, as (n, F) float32 on the CPU."""
+    """Return (n,) or (n, F) values as (n, F) float32 on the CPU; None stays None."""
     if values is None:
         return None
     values = values.detach().cpu().to(torch.float32)
@@ -167,9 +167,11 @@ def _join(graphs: list[_Graph]) -> GraphSet:
 def _check(graph: _Graph) -> None:
     check_pairs(graph.pairs, graph.num_nodes)
     if graph.x is not None and graph.x.dim() != 2:
-        raise InputError(f"node features have shape {tuple(graph.x.shape)}, not (nodes, features)")
+        raise InputError(
+            f"node features have shape {tuple(graph.x.shape)}: expected (nodes, features)"
+        )
     if graph.x is not None and not bool(torch.isfinite(graph.x).all()):
-        raise InputError("node features hold NaN or infinity")
+        raise InputError("node features contain NaN or infinity")
     if graph.edge_attr is not None and len(graph.edge_attr) != graph.pairs.shape[1]:
         raise InputError(
             f"{len(graph.edge_attr)} rows of edge attributes for {graph.pairs.shape[1]} edges"
@@ -182,7 +184,7 @@ def _stack(parts: Sequence[Tensor | None], what: str) -> Tensor | None:
         if width != widths[0]:
             raise InputError(
                 f"graph number {number} has {width} {what} but graph number 1 has {widths[0]}: "
-                "every graph needs equally many"
+                "every graph needs the same number"
             )
     return torch.cat([part for part in parts if part is not None]) if widths[0] else None
 

@@ -1,4 +1,4 @@
-"""Graphs in a folder of CSV files: edges.csv, and if there is more to say nodes.csv, graphs.csv."""
+"""Read graphs from a folder of CSV files: edges.csv, optionally nodes.csv and graphs.csv."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from augcl.errors import InputError, mistakes_in
 Array = np.ndarray[Any, Any]
 
 CSV_FILES = (
-    "edges.csv (columns source, target and, of several graphs, graph); nodes.csv (node, features; "
-    "label, of one graph) and graphs.csv (graph, label) if there is more to say"
+    "edges.csv (columns source, target; and graph if there are several); optionally nodes.csv "
+    "(node, features; label for a single graph) and graphs.csv (graph, label)"
 )
 LIKE_LABELS = ("labels", "class", "classes", "target", "targets", "y")
-"""How else people call the column of the classes."""
+"""Other common names of the class column."""
 
 
 def read_csv_folder(path: str | os.PathLike[str]) -> GraphSet:
@@ -38,12 +38,12 @@ def read_csv_folder(path: str | os.PathLike[str]) -> GraphSet:
       features, words as one-hot. It lists all nodes, also those without edges.
     * ``graphs.csv``, optional: ``graph`` (or ``id``), optionally ``label`` (or ``y``).
 
-    Capitals do not matter in these names. A feature called like a class (``class``, ``target`` …)
-    is refused, because it may be the answer that is to be predicted.
+    These names may have any case. A feature with the name of a class (``class``, ``target`` …) is
+    refused, because it may be the answer to predict.
 
     Without a column ``graph`` everything is one graph. With it in both files, two graphs may use
     the same node names; with it in nodes.csv only, node names must differ between graphs.
-    Graphs stand in the order in which they are first named; their names come back as ``names``.
+    Graphs keep the order of their first occurrence; their names are in ``names``.
 
     Examples
     --------
@@ -82,24 +82,24 @@ def read_csv_folder(path: str | os.PathLike[str]) -> GraphSet:
 
 
 def need_edges(folder: Path) -> None:
-    """Raise `InputError` that names the files of a folder without edges.csv."""
+    """Raise `InputError` with the expected files if the folder has no edges.csv."""
     if not (folder / "edges.csv").is_file():
         raise InputError(f"{folder / 'edges.csv'} does not exist: give {CSV_FILES}")
 
 
 def refuse_hidden_classes(table: CSVTable, cure: str, taken: str | None = None) -> None:
-    """Raise `InputError` if a feature is called like a class; one with fractions is none."""
+    """Raise `InputError` if a feature without fractions has the name of a class."""
     for name in table.columns:
         like = name != taken and name.lower() in LIKE_LABELS
         if like and not table.has_fractions(name):
             raise InputError(
-                f"{table.path}, line 1: column {name!r} looks like the class, which is no feature: "
-                f"{cure}"
+                f"{table.path}, line 1: column {name!r} looks like the class, which must not be a "
+                f"feature: {cure}"
             )
 
 
 class Tables(NamedTuple):
-    """What the tables say, node after node and graph after graph."""
+    """The content of the tables, ordered by graph and node."""
 
     pairs: Tensor
     graph_of_node: Tensor
@@ -116,7 +116,7 @@ def read_tables(
     *,
     not_features: tuple[str | None, ...] = (),
 ) -> Tables:
-    """Put nodes in order, and number the ends of the edges; `not_features` are columns of nodes."""
+    """Order the nodes and number the ends of the edges; skip the columns `not_features`."""
     source, target = edges.text(edges.need("source")), edges.text(edges.need("target"))
     if nodes is None:
         owner = edges
@@ -132,31 +132,31 @@ def read_tables(
     elif edges.first_of("graph") and not nodes.first_of("graph"):
         raise InputError(f"{nodes.path}, line 1: no column graph, but edges.csv has one: add it")
 
-    # A node is its name, or its graph and its name where both files say the graph.
-    words = pc.unique(node)
+    # A node is identified by its name, or by graph and name if both files have a graph.
+    distinct = pc.unique(node)
     per_graph = edges.first_of("graph") is not None
-    key = _codes(node, words) + (graph_of * len(words) if per_graph else 0)
+    key = _codes(node, distinct) + (graph_of * len(distinct) if per_graph else 0)
     known, first, entry = np.unique(key, return_index=True, return_inverse=True)
     if nodes is not None and len(known) < len(node):
         again = int(np.flatnonzero(first[entry] != np.arange(len(node)))[0])
         cure = "" if per_graph else " (edges.csv has no column graph to tell them apart)"
         raise InputError(f"{nodes.at(again)}: node {node[again].as_py()!r} is listed twice{cure}")
-    order = np.lexsort((first, graph_of[first]))  # graph after graph, in the order of the file
+    order = np.lexsort((first, graph_of[first]))  # by graph, in the order of the file
     position = np.empty(len(known), np.int64)
     position[order] = np.arange(len(known))
 
     graph = _codes(edges.text("graph"), names) if per_graph else np.zeros(len(edges), np.int64)
     pairs = []
     for end in (source, target):
-        code = _codes(end, words)
-        wanted = np.where((code < 0) | (graph < 0), -1, graph * len(words) + code)
+        code = _codes(end, distinct)
+        wanted = np.where((code < 0) | (graph < 0), -1, graph * len(distinct) + code)
         place = np.searchsorted(known, wanted).clip(max=len(known) - 1)
         missing = known[place] != wanted
         if missing.any():
             row = int(missing.argmax())
-            where = f" with graph {edges.text('graph')[row].as_py()!r}" if per_graph else ""
+            scope = f" with graph {edges.text('graph')[row].as_py()!r}" if per_graph else ""
             raise InputError(
-                f"{edges.at(row)}: node {end[row].as_py()!r} is not in {owner.path.name}{where}"
+                f"{edges.at(row)}: node {end[row].as_py()!r} is not in {owner.path.name}{scope}"
             )
         pairs.append(position[place])
     columns, x = _features(nodes, first[order], not_features)
@@ -174,14 +174,14 @@ def _table(path: Path, ids: tuple[str, ...]) -> CSVTable | None:
     return CSVTable(path, ids) if path.exists() else None
 
 
-def _codes(values: Any, words: Any) -> Array:
-    """(n,) int64 place of each value in `words`, −1 for none."""
-    codes: Array = pc.fill_null(pc.index_in(values, words), -1).to_numpy(False)
+def _codes(values: Any, distinct: Any) -> Array:
+    """Return (n,) int64 the index of each value in `distinct`, −1 if it is not there."""
+    codes: Array = pc.fill_null(pc.index_in(values, distinct), -1).to_numpy(False)
     return codes.astype(np.int64)
 
 
 def _graphs(owner: CSVTable, graphs: CSVTable | None) -> tuple[Any, Array]:
-    """Names of all graphs, and the graph of each line of `owner`."""
+    """Return the names of all graphs, and the graph of each line of `owner`."""
     column = owner.first_of("graph")
     own = owner.text(column) if column else None
     listed = None if graphs is None else graphs.text(graphs.need("graph", "id"))
@@ -220,7 +220,7 @@ def _features(
 
 
 def _labels(graphs: CSVTable | None) -> list[str]:
-    """One a graph, or none at all."""
+    """Return one label per graph, or an empty list."""
     if graphs is None:
         return []
     column = graphs.first_of("label", "y")
@@ -240,7 +240,7 @@ def _labels(graphs: CSVTable | None) -> list[str]:
         )
     if column is None:
         return []
-    labels = graphs.words(column)
+    labels = graphs.strings(column)
     if "" in labels:
         raise InputError(
             f"{graphs.at(labels.index(''))}: column {column!r} is empty: give every graph a class, "
@@ -252,10 +252,10 @@ def _labels(graphs: CSVTable | None) -> list[str]:
 def read_csv_graph(path: str | os.PathLike[str]) -> NodeGraph:
     """Read a graph from ``edges.csv`` and, if there is one, ``nodes.csv``.
 
-    * ``edges.csv``: ``source``, ``target``; further columns are left alone.
-    * ``nodes.csv``: ``node`` (or ``id``); ``label`` (or ``y``) is the class, whole numbers or
-      words that are numbered in sorted order, empty or −1 where it is not known; further columns
-      are features, words as one-hot. One that is called like a class (``class``, ``target`` …) is
+    * ``edges.csv``: ``source``, ``target``; further columns are ignored.
+    * ``nodes.csv``: ``node`` (or ``id``); ``label`` (or ``y``) is the class: whole numbers, or text
+      that is numbered in sorted order; empty or −1 if it is not known. Further columns are
+      features, text as one-hot. A feature with the name of a class (``class``, ``target`` …) is
       refused.
 
     Examples
@@ -281,22 +281,22 @@ def read_csv_graph(path: str | os.PathLike[str]) -> NodeGraph:
         cure = cure if column is None else "remove it, or rename it if it is a feature"
         refuse_hidden_classes(nodes, cure, taken=column)
     parts = read_tables(edges, nodes, None, not_features=(column,))
-    words = [] if nodes is None or column is None else nodes.words(column)
+    labels = [] if nodes is None or column is None else nodes.strings(column)
     with mistakes_in(folder):
         return NodeGraph.from_arrays(
             pairs=parts.pairs,
             num_nodes=len(parts.node_names),
             x=parts.x,
             columns=parts.columns,
-            y=node_classes(words) if words else None,
-            classes=node_class_names(words),
+            y=node_classes(labels) if labels else None,
+            classes=node_class_names(labels),
             names=parts.node_names,
             name=folder.resolve().name,
         )
 
 
 def is_one_csv_graph(path: Path) -> bool:
-    """Whether `path` is a folder with edges.csv that nowhere speaks of several graphs."""
+    """Return whether `path` is a folder with edges.csv and without any column or file of graphs."""
     if not (path / "edges.csv").is_file() or (path / "graphs.csv").exists():
         return False
     files = [file for file in (path / "edges.csv", path / "nodes.csv") if file.is_file()]

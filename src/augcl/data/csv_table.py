@@ -1,4 +1,4 @@
-"""One CSV file as columns of text and of numbers, with messages that name the line."""
+"""Read one CSV file as columns of text and numbers; messages name the line."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ SEPARATORS = {";": "semicolons", "\t": "tabs"}
 
 
 def read_header(path: Path) -> list[str]:
-    """The names of the columns, which the first line must give; `OURS` in small letters."""
+    """Return the names of the columns from the first line; those in `OURS` in lower case."""
     try:
         with path.open(encoding="utf-8-sig", newline="") as stream:
             header = [name.strip() for name in next(csv.reader(stream), [])]
     except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: cannot be read as text, which must be UTF-8: {error}") from None
+        raise InputError(f"{path}: cannot be read as UTF-8 text: {error}") from None
     if not header:
         raise InputError(f"{path} is empty: the first line must name the columns")
     for sign, called in SEPARATORS.items():
@@ -69,47 +69,47 @@ class CSVTable:
             if place is not None:
                 columns = f"{len(header)} column{'s' * (len(header) > 1)} ({', '.join(header)})"
                 raise InputError(f"{path}, {place}, but the first line names {columns}") from None
-            raise InputError(f"{path}: no CSV file: {str(error).splitlines()[0]}") from None
+            raise InputError(f"{path}: not a CSV file: {str(error).splitlines()[0]}") from None
 
     def __len__(self) -> int:
         return int(self._table.num_rows)
 
     @property
     def columns(self) -> list[str]:
-        """Their names, in order."""
+        """Return the names of the columns, in order."""
         names: list[str] = self._table.column_names
         return names
 
     def first_of(self, *names: str) -> str | None:
-        """The first of `names` that is a column."""
+        """Return the first of `names` that is a column, or None."""
         return next((name for name in names if name in self._table.column_names), None)
 
     def need(self, *names: str) -> str:
-        """The first of `names` that is a column, or a complaint."""
+        """Return the first of `names` that is a column, or raise `InputError`."""
         found = self.first_of(*names)
         if found is None:
             raise InputError(
-                f"{self.path}, line 1: no column {' or '.join(names)}, "
-                f"only {', '.join(self._table.column_names)}"
+                f"{self.path}, line 1: no column {' or '.join(names)}; "
+                f"the columns are {', '.join(self._table.column_names)}"
             )
         return found
 
     def text(self, name: str) -> Any:
-        """A column as a pyarrow string array without blanks around the words; none is missing."""
+        """Return a column as a stripped pyarrow string array; refuse empty entries."""
         column = pc.utf8_trim_whitespace(pc.cast(self._table[name], pa.string())).combine_chunks()
         empty = pc.or_kleene(pc.is_null(column), pc.equal(column, "")).to_numpy(False)
         if empty.any():
             raise InputError(f"{self.at(int(empty.argmax()))}: column {name!r} is empty")
         return column
 
-    def words(self, name: str) -> list[str]:
-        """A column as text without blanks around the words; empty where there is none."""
+    def strings(self, name: str) -> list[str]:
+        """Return a column as stripped strings; a missing entry is an empty string."""
         column = pc.fill_null(pc.cast(self._table[name], pa.string()), "")
-        words: list[str] = pc.utf8_trim_whitespace(column).to_pylist()
-        return words
+        strings: list[str] = pc.utf8_trim_whitespace(column).to_pylist()
+        return strings
 
     def has_fractions(self, name: str) -> bool:
-        """Whether a column holds numbers that are not whole, so that it can be no class."""
+        """Return whether a column holds fractions, so that it cannot be the class."""
         column = self._table[name]
         if not pa.types.is_floating(column.type):
             return False
@@ -117,7 +117,7 @@ class CSVTable:
         return bool((values[np.isfinite(values)] % 1).any())
 
     def numbers(self, *, without: tuple[str | None, ...]) -> tuple[list[str], Tensor | None]:
-        """All columns but `without` as K names and (rows, K) float32; words become one-hot."""
+        """Return all columns except `without` as K names and (rows, K) float32; text is one-hot."""
         columns = [name for name in self._table.column_names if name not in without]
         parts = [self._column(name) for name in columns]
         names = [name for names, _ in parts for name in names]
@@ -133,19 +133,18 @@ class CSVTable:
             values = pc.cast(column, pa.float32(), safe=False).to_numpy()
         except pa.ArrowNotImplementedError:
             raise InputError(
-                f"{self.path}: column {name!r} holds {column.type}, give numbers or words"
+                f"{self.path}: column {name!r} holds {column.type}: give numbers or text"
             ) from None
         bad = ~np.isfinite(values)
         if bad.any():
-            where = self.at(int(bad.argmax()))
             raise InputError(
-                f"{where}: column {name!r} is empty, NaN, infinite or beyond 3e38; give a finite "
-                "number"
+                f"{self.at(int(bad.argmax()))}: column {name!r} is empty, NaN, infinite or beyond "
+                "3e38; give a finite number"
             )
         return [name], torch.tensor(values).unsqueeze(1)
 
     def at(self, row: int) -> str:
-        """``nodes.csv, line 7``: where entry `row`, from 0, stands in the file."""
+        """Return the file and line of entry `row` (from 0): ``nodes.csv, line 7``."""
         with self.path.open(encoding="utf-8-sig", newline="") as stream:
             reader = csv.reader(stream)
             entries = (reader.line_num for values in reader if values)
@@ -154,7 +153,7 @@ class CSVTable:
 
 
 def _uneven_line(path: Path, width: int) -> str | None:
-    """``line 7: 3 values``: the first entry that has more or fewer values than the header."""
+    """Return the first entry whose number of values is not `width`: ``line 7: 3 values``."""
     with path.open(encoding="utf-8-sig", errors="replace", newline="") as stream:
         reader = csv.reader(stream)
         for values in reader:

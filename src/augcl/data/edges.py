@@ -1,4 +1,4 @@
-"""Edges as they are given, made simple: both directions once, without self-loops."""
+"""Clean edges: both directions of every edge once, without self-loops."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from augcl.errors import InputError
 
 
 class Cleaned(NamedTuple):
-    """What was done to the edges as they were given, so that each stands once in both directions.
+    """Counts of what `simple_undirected` changed.
 
     Parameters
     ----------
@@ -125,7 +125,7 @@ def undirected_weights(pairs: Tensor, weight: Tensor, edge_index: Tensor, num_no
 
 
 def _once(values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """Sorted values without those that equal the one before."""
+    """Return sorted values without repetitions."""
     new = np.ones(len(values), bool)
     np.not_equal(values[1:], values[:-1], out=new[1:])
     return values[new]

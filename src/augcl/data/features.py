@@ -1,4 +1,4 @@
-"""Node features made from what a graph set or a graph holds."""
+"""Node features from degrees and attributes, and features in the order of a trained model."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ KINDS = ("auto", "constant", "degree", "log-degree", "attributes")
 
 
 def node_features(graphs: GraphSet, kind: str = "auto", *, cap: int = 64) -> GraphSet:
-    """The same graphs with other node features.
+    """Return the graphs with other node features.
 
     The width never depends on the graphs at hand, so a model trained on one set embeds another.
 
@@ -62,7 +62,7 @@ def node_features(graphs: GraphSet, kind: str = "auto", *, cap: int = 64) -> Gra
 
 
 def structure_features(graph: NodeGraph, kind: str = "auto", *, cap: int = 64) -> NodeGraph:
-    """One graph with other node features: `node_features` without ``"attributes"``.
+    """Return one graph with other node features, as `node_features` without ``"attributes"``.
 
     >>> path = NodeGraph.from_arrays(pairs=torch.tensor([[0, 1], [1, 2]]), num_nodes=3)
     >>> structure_features(path, "degree", cap=2).x.int().tolist()
@@ -76,7 +76,7 @@ def structure_features(graph: NodeGraph, kind: str = "auto", *, cap: int = 64) -
 
 
 def _of_degree(kind: str, degree: Tensor, cap: int) -> tuple[Tensor, list[str]]:
-    """Features (V, ·) that need nothing but the degrees (V,), and what their columns mean."""
+    """Return features (V, ·) computed from the degrees (V,), and the meaning of their columns."""
     if kind == "constant":
         return torch.ones(len(degree), 1, device=degree.device), ["constant"]
     if kind == "log-degree":
@@ -88,10 +88,10 @@ def _of_degree(kind: str, degree: Tensor, cap: int) -> tuple[Tensor, list[str]]:
 
 
 def align_columns(graphs: G, columns: Sequence[str] | None) -> G:
-    """The graphs with their features in the order of `columns`, where both name theirs.
+    """Return the graphs with their features in the order of `columns`, if both have names.
 
-    A column that the graphs lack is 0. One that they use and `columns` lacks is refused: a model
-    trained with `columns` has never seen it.
+    A column that the graphs lack becomes 0. A column that the graphs use and `columns` lacks is an
+    error: a model trained with `columns` has never seen it.
 
     >>> node = GraphSet.from_arrays(
     ...     pairs=torch.zeros(2, 0).long(),
@@ -119,5 +119,5 @@ def align_columns(graphs: G, columns: Sequence[str] | None) -> G:
 
 
 def degrees(graphs: GraphSet | NodeGraph) -> Tensor:
-    """(V,) int64: the number of neighbours of each node."""
+    """Return (V,) int64 the number of neighbours of each node."""
     return torch.bincount(graphs.edge_index[0], minlength=graphs.num_nodes)

@@ -1,4 +1,4 @@
-"""Which reader reads which file."""
+"""Choose the reader for a file or folder by its format."""
 
 from __future__ import annotations
 
@@ -37,15 +37,15 @@ def read_graphs(path: str | os.PathLike[str]) -> GraphSet:
     path = _existing(path)
     if _only_nodes(path) is not None:
         raise InputError(
-            f"{path} is one graph with classes of nodes, a set of graphs is needed here: "
-            "a node method takes it"
+            f"{path} is one graph whose nodes have classes, but a set of graphs is needed here: "
+            "use a node method"
         )
     if path.is_file():
         if path.suffix.lower() in SUFFIXES:
             return read_graphml(path)
         if path.suffix.lower() == ".zip":
             return cached(path, read_tu)
-        raise InputError(f"{path} has a format that is not known: give {KNOWN}")
+        raise InputError(f"{path} has an unknown format: give {KNOWN}")
     if (path / "edges.csv").is_file():
         return cached(path, read_csv_folder)
     for folder in (path, path / "raw"):  # raw: where PyG puts the files
@@ -55,7 +55,7 @@ def read_graphs(path: str | os.PathLike[str]) -> GraphSet:
         return cached(path, read_graphml)
     if any(path.glob("*.csv")):
         need_edges(path)
-    raise InputError(f"{path} holds no graphs that can be read: give {KNOWN}")
+    raise InputError(f"{path} contains no graphs that can be read: give {KNOWN}")
 
 
 def read_graph(path: str | os.PathLike[str]) -> NodeGraph:
@@ -85,7 +85,7 @@ def read_graph(path: str | os.PathLike[str]) -> NodeGraph:
 
 
 def is_one_graph(path: Path) -> bool:
-    """Whether a path holds one graph, so that its nodes are what is embedded."""
+    """Return whether a path holds one graph, so that its nodes are embedded."""
     if _only_nodes(path) is not None or is_one_csv_graph(path):
         return True
     return path.is_file() and path.suffix.lower() in SUFFIXES
@@ -99,7 +99,7 @@ def _existing(path: str | os.PathLike[str]) -> Path:
 
 
 def _only_nodes(path: Path) -> Path | None:
-    """The file, if `path` is or holds one in a format that is for classes of nodes only."""
+    """Return the file if `path` is or contains one in a format for single graphs only."""
     if path.is_file():
         own = path.suffix.lower() in (".npz", ".json") or planetoid_file(path) is not None
         return path if own else None

@@ -1,4 +1,4 @@
-"""Data that need no download: drawn at random, or made from scikit-learn's digits."""
+"""Data sets without a download: random graphs, and graphs from scikit-learn's digits."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def components(
 
 
 def _random_pairs(size: Array, p: float, rng: np.random.Generator) -> Array:
-    """(2, P) pairs i < j within each block of `size` nodes, each with probability `p`."""
+    """Draw (2, P) pairs i < j within each block of `size` nodes, each with probability `p`."""
     first = np.cumsum(size) - size
     pairs = []
     for n in np.unique(size):  # blocks of one size are drawn together
@@ -85,7 +85,7 @@ def _random_pairs(size: Array, p: float, rng: np.random.Generator) -> Array:
 
 
 def _chain_pieces(pairs: Array, block: Array, rng: np.random.Generator) -> Array:
-    """(2, Q) edges that join the connected pieces of each block, in random order, to a chain."""
+    """Draw (2, Q) edges that connect the pieces of each block, in random order, to a chain."""
     union = coo_array((np.ones(pairs.shape[1]), (pairs[0], pairs[1])), shape=(len(block),) * 2)
     count, piece_of_node = connected_components(union, directed=False)
     piece = rng.permutation(count)[piece_of_node]  # shuffled, so that sorting is a random order
@@ -102,7 +102,7 @@ def _chain_pieces(pairs: Array, block: Array, rng: np.random.Generator) -> Array
 
 
 def digits(threshold: int = 8) -> GraphSet:
-    """scikit-learn's 1,797 handwritten digits, each image a graph of its bright pixels.
+    """Return scikit-learn's 1,797 handwritten digits, each image a graph of its bright pixels.
 
     Nodes are the pixels with an intensity of at least `threshold` (of 0 … 16, default half);
     edges join pixels that touch, corners included. The three features are intensity / 16,
@@ -135,10 +135,10 @@ def digits(threshold: int = 8) -> GraphSet:
 
 
 def digits_knn(k: int = 10) -> NodeGraph:
-    """scikit-learn's 1,797 handwritten digits as one graph: each is joined to its `k` nearest.
+    """Return scikit-learn's 1,797 handwritten digits as one graph of `k` nearest neighbours.
 
-    Nearest is by the Euclidean distance of the 64 pixels, of equals the first; an edge stands
-    when either end chose the other. Features are the pixels, 0 … 1; the class is the digit.
+    Distance is Euclidean over the 64 pixels, ties go to the first; an edge exists if one end is
+    among the nearest of the other. Features are the pixels, 0 … 1; the class is the digit.
 
     >>> digits_knn()
     NodeGraph('digits-knn': 1797 nodes, 24678 edge entries, 64 features, 10 classes)
@@ -183,7 +183,7 @@ SIZES: dict[str, tuple[tuple[int, int], float]] = {
 def component_sets(
     size: str = "15-20", *, per_class: int = 5000, seed: int = 0
 ) -> tuple[GraphSet, GraphSet]:
-    """Training and test graphs whose class is their number of components, 1, 2 or 3.
+    """Return training and test graphs whose class is their number of components, 1, 2 or 3.
 
     Parameters
     ----------
@@ -205,9 +205,9 @@ def component_sets(
 
 
 def first_and_last(graphs: GraphSet) -> tuple[GraphSet, GraphSet]:
-    """The first 90 % of every class, and the rest of it; graphs stay in their order."""
+    """Split into the first 90 % of every class and the rest; graphs keep their order."""
     if graphs.y is None:
-        raise InputError(f"{graphs.name} has no labels: classes cannot be divided")
+        raise InputError(f"{graphs.name} has no labels: a split by class needs them")
     by_class = torch.argsort(graphs.y, stable=True)
     counts = torch.bincount(graphs.y)
     rank = torch.arange(len(graphs)) - pointer(counts)[:-1][graphs.y[by_class]]

@@ -1,4 +1,4 @@
-"""Graphs in GraphML and GML files, one graph a file."""
+"""Read graphs from GraphML and GML files, one graph per file."""
 
 from __future__ import annotations
 
@@ -26,9 +26,8 @@ SUFFIXES = (".graphml", ".gml")
 def read_graphml(path: str | os.PathLike[str]) -> GraphSet:
     """Read a GraphML or GML file, or all of them in a folder in the order of their names.
 
-    Node attributes that are numbers become features, in the sorted order of their names; words do
-    not, with a warning. The class of a graph is its attribute ``y`` or ``label``. ``names`` are the
-    file names.
+    Numeric node attributes become features, sorted by name; text attributes are ignored with a
+    warning. The class of a graph is its attribute ``y`` or ``label``. ``names`` are the file names.
 
     Examples
     --------
@@ -48,11 +47,11 @@ def read_graphml(path: str | os.PathLike[str]) -> GraphSet:
     graphs = [_read(file) for file in files]
     keys = sorted({key for graph in graphs for key in _keys(graph, Real)})
     plain = [_with_features(g, keys, file) for g, file in zip(graphs, files, strict=True)]
-    words = sorted({key for graph in graphs for key in _keys(graph, str)} - {"label", "name"})
-    if words:
+    texts = sorted({key for graph in graphs for key in _keys(graph, str)} - {"label", "name"})
+    if texts:
         warnings.warn(
-            f"{path}: node attribute{'s' * (len(words) > 1)} {', '.join(words)} not used: only "
-            "numbers are read; nodes.csv in a folder of CSV files takes words as features",
+            f"{path}: node attribute{'s' * (len(texts) > 1)} {', '.join(texts)} not used: only "
+            "numbers are read; nodes.csv in a folder of CSV files takes text as features",
             stacklevel=2,
         )
     name = path.resolve().name if path.is_dir() else path.stem
@@ -65,7 +64,7 @@ def read_graphml_graph(path: str | os.PathLike[str]) -> NodeGraph:
     """Read a GraphML or GML file as one graph whose nodes are embedded.
 
     The class of a node is its attribute ``y`` or ``label``; a ``label`` that differs from node to
-    node is its name, as drawing programs write it. Other attributes that are numbers (also a ``y``
+    node is the node's name, as drawing programs write it. Other numeric attributes (also a ``y``
     with fractions) are features.
 
     Examples
@@ -112,7 +111,7 @@ def _read(file: Path) -> Any:
 
 
 def _keys(graph: Any, kind: type) -> set[str]:
-    """The attributes of nodes that have a value of that kind."""
+    """Return the node attributes with a value of that kind."""
     return {
         key
         for _, values in graph.nodes(data=True)
@@ -122,7 +121,7 @@ def _keys(graph: Any, kind: type) -> set[str]:
 
 
 def _with_features(graph: Any, keys: list[str], file: Path) -> Any:
-    """The bare graph with its class and one feature vector ``x`` a node."""
+    """Return the graph with its class and one feature vector ``x`` per node, nothing else."""
     label = {key: graph.graph[key] for key in ("y", "label") if key in graph.graph}
     plain = nx.MultiDiGraph(**label)  # keeps every edge as the file has it
     for node, values in graph.nodes(data=True):

@@ -1,4 +1,4 @@
-"""Labels as people write them: class numbers 0 … C − 1 and one-hot columns."""
+"""Labels in any notation as class numbers 0 … C − 1 or one-hot columns."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from torch import Tensor
 from augcl.data.graph import GraphSet
 from augcl.errors import InputError
 
-WIDEST = 10_000  # one-hot columns beyond which memory would be the next complaint
+WIDEST = 10_000  # most one-hot columns; more would need too much memory
 
 
 def class_numbers(labels: Sequence[Any] | np.ndarray[Any, Any]) -> Tensor:
@@ -31,7 +31,7 @@ def class_numbers(labels: Sequence[Any] | np.ndarray[Any, Any]) -> Tensor:
 
 
 def class_names(labels: Sequence[str]) -> list[str] | None:
-    """What `class_numbers` calls 0 … C − 1, if labels are words; None if they are numbers.
+    """Return the names of the classes 0 … C − 1 of `class_numbers`; None if labels are numbers.
 
     >>> class_names(["spam", "ham", "spam"]), class_names(["10", "9"])
     (['ham', 'spam'], None)
@@ -41,7 +41,7 @@ def class_names(labels: Sequence[str]) -> list[str] | None:
 
 
 def _whole_or_text(labels: Sequence[Any] | np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """Labels as whole numbers if all are such, else as text."""
+    """Return labels as whole numbers if all of them are, else as text."""
     values = np.asarray(labels)
     if np.issubdtype(values.dtype, np.integer):
         return values
@@ -53,7 +53,7 @@ def _whole_or_text(labels: Sequence[Any] | np.ndarray[Any, Any]) -> np.ndarray[A
 
 
 def node_class_names(labels: Sequence[Any]) -> list[str] | None:
-    """The same for `node_classes`.
+    """Return the names of the classes of `node_classes`; None if labels are numbers.
 
     >>> node_class_names(["b", "", "a"]), node_class_names([2, -1, 0])
     (['a', 'b'], None)
@@ -64,10 +64,10 @@ def node_class_names(labels: Sequence[Any]) -> list[str] | None:
 
 
 def node_classes(labels: Sequence[Any] | np.ndarray[Any, Any] | Tensor) -> Tensor | None:
-    """(N,) int64 classes of nodes, −1 where a class is not known; None if none is known at all.
+    """Return (N,) int64 classes of nodes, −1 for unknown; None if no class is known.
 
-    Not known are −1, NaN, None and empty text. Whole numbers from 0 on are classes as they are;
-    words are numbered in sorted order; anything else (fractions, several columns) is no class.
+    −1, NaN, None and empty text mean unknown. Whole numbers from 0 on are used directly; text is
+    numbered in sorted order; anything else (fractions, several columns) is not a class.
 
     >>> node_classes([2, -1, 0]).tolist(), node_classes(["b", "", "a"]).tolist()
     ([2, -1, 0], [1, -1, 0])
@@ -82,7 +82,7 @@ def node_classes(labels: Sequence[Any] | np.ndarray[Any, Any] | Tensor) -> Tenso
     if values.dtype.kind == "O" and not any(isinstance(value, str) for value in values):
         values = _numbers(values)
     if values.dtype.kind not in "iufb":
-        return _classes_of_words([_word(value) for value in values.tolist()])
+        return _classes_of_text([_word(value) for value in values.tolist()])
     known = np.isfinite(values) & (values != -1)
     if not known.any() or (values[known] % 1).any():
         return None
@@ -90,13 +90,13 @@ def node_classes(labels: Sequence[Any] | np.ndarray[Any, Any] | Tensor) -> Tenso
         node = int(np.flatnonzero(known & (values < 0))[0])
         raise InputError(
             f"the class of node {node}, counted from 0, is {values[node]}: classes are whole "
-            "numbers from 0 on, and -1 where a class is not known"
+            "numbers from 0 on, or -1 if the class is not known"
         )
     return torch.from_numpy(np.where(known, values, -1).astype(np.int64))
 
 
 def _numbers(values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """Python objects as numbers, None as NaN; as they were if one is no number."""
+    """Return Python objects as numbers, None as NaN; unchanged if one is not a number."""
     try:
         return np.array([np.nan if value is None else value for value in values], np.float64)
     except (TypeError, ValueError):
@@ -104,12 +104,12 @@ def _numbers(values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 
 
 def _word(value: Any) -> str:
-    """A label as text, empty if there is none."""
+    """Return a label as text, empty if there is none."""
     word = "" if value is None else str(value).strip()
     return "" if word.lower() in ("-1", "nan") else word
 
 
-def _classes_of_words(words: list[str]) -> Tensor | None:
+def _classes_of_text(words: list[str]) -> Tensor | None:
     known = [i for i, word in enumerate(words) if word]
     if not known:
         return None
@@ -119,25 +119,27 @@ def _classes_of_words(words: list[str]) -> Tensor | None:
 
 
 def one_hot(codes: np.ndarray[Any, Any], width: int, what: str) -> Tensor:
-    """(n,) codes 0 … width − 1 to (n, width) float32; `what` names them if there are too many.
+    """Turn (n,) codes 0 … width − 1 into (n, width) float32; `what` names them in messages.
 
     >>> one_hot(np.array([1, 0]), 3, "labels").int().tolist()
     [[0, 1, 0], [1, 0, 0]]
     """
     if width > WIDEST:
-        raise InputError(f"{what}: {width} different values are too many, {WIDEST} at most")
+        raise InputError(f"{what}: {width} different values are too many, the limit is {WIDEST}")
     table = torch.zeros(len(codes), width)
     table[torch.arange(len(codes)), torch.from_numpy(codes)] = 1
     return table
 
 
 def class_labels(graphs: GraphSet, y: Any = None) -> NDArray[Any]:
-    """(n,) `y`, or the labels of the graphs if that is None."""
+    """Return `y` (n,), or the labels of the graphs if that is None."""
     if y is None:
         y = graphs.y
     if y is None:
         raise InputError(f"{graphs.name} has no labels: give them as y")
     labels = y.cpu().numpy() if isinstance(y, Tensor) else np.asarray(y)
     if labels.shape != (len(graphs),):
-        raise InputError(f"y has shape {labels.shape} for {len(graphs)} graphs: give one a graph")
+        raise InputError(
+            f"y has shape {labels.shape} for {len(graphs)} graphs: give one class per graph"
+        )
     return labels

@@ -1,4 +1,4 @@
-"""`load`: a graph set or a graph by its name or path."""
+"""`load`: find, download and read a graph set or a graph by its name or path."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ NODE_FILES = {
 }
 
 
-def places(data_dir: PathLike | None) -> list[Path]:
-    """Folders in which names are looked for, first one first."""
+def data_folders(data_dir: PathLike | None) -> list[Path]:
+    """Return the folders in which names are searched, in order."""
     folders = [] if data_dir is None else [_existing(data_dir)]
     if own := os.environ.get("AUGCL_DATA"):
         folders.append(_existing(own, cure=": change or unset $AUGCL_DATA"))
@@ -62,7 +62,7 @@ def _existing(given: PathLike, cure: str = "") -> Path:
 
 
 def find_graph_set(name: str, folders: Iterable[Path]) -> Path | None:
-    """``NAME.zip`` or ``NAME/``, directly or below ``TU/``."""
+    """Find ``NAME.zip`` or ``NAME/``, directly in a folder or below ``TU/``."""
     candidates = (
         folder / file
         for place in folders
@@ -73,10 +73,10 @@ def find_graph_set(name: str, folders: Iterable[Path]) -> Path | None:
 
 
 def find_node_set(name: str, folders: Iterable[Path]) -> Path | None:
-    """The file of a graph as published, or ``NAME.npz``, or a folder ``NAME`` with edges.csv.
+    """Find the published file of a graph, ``NAME.npz``, or a folder ``NAME`` with edges.csv.
 
-    It lies directly in a place, below ``npz/``, or in a folder called like the graph, perhaps in
-    ``raw/`` in that (PyG's layout).
+    It lies directly in a folder, below ``npz/``, or in a subfolder with the name of the graph,
+    perhaps in its ``raw/`` (PyG's layout).
     """
     for place in folders:
         for folder in (place, place / "npz"):
@@ -90,7 +90,7 @@ def _candidates(name: str, folder: Path) -> Iterator[Path]:
     files = [f"{name}.npz", f"{name.lower()}.npz"]
     if name in NODE_FILES:
         files.insert(0, NODE_FILES[name][1])
-    yield from (folder / file for file in files if file != "data.json")  # that may be anything
+    yield from (folder / file for file in files if file != "data.json")  # too common a name
     for called in (name, name.lower(), name.replace("-", ""), name.split("-")[-1]):
         own = folder / called
         yield from (own / file for file in files)
@@ -106,13 +106,13 @@ def _is_whole(path: Path) -> bool:
     return path.exists()
 
 
-TIMEOUT = 30  # seconds without an answer
+TIMEOUT = 30  # seconds
 
 
 def download_tu(name: str, folder: Path) -> Path:
-    """Fetch ``NAME.zip`` into `folder` and return its path; it is there whole or not at all.
+    """Download ``NAME.zip`` into `folder` and return its path; never leave a partial file.
 
-    It comes from ``$AUGCL_TU_URL``, or from where PyG gets it. Unlike PyG's own download this one
+    The source is ``$AUGCL_TU_URL``, or the address that PyG uses. Unlike PyG's download this one
     checks the server's certificate and that a zip has arrived.
     """
     from torch_geometric.datasets import TUDataset
@@ -122,10 +122,10 @@ def download_tu(name: str, folder: Path) -> Path:
 
 
 def download_node_set(name: str, folder: Path) -> Path:
-    """Fetch the file or files of a graph into `folder`; returns the one that is read.
+    """Download the file or files of a graph into `folder`; return the one to read.
 
-    They come from ``$AUGCL_NODE_URL``, or from where PyG gets them. Of several files those that
-    are there already are not fetched again.
+    The source is ``$AUGCL_NODE_URL``, or the address that PyG uses. Files that exist are not
+    downloaded again.
     """
     import torch_geometric.datasets
 
@@ -156,7 +156,7 @@ def _fetch(address: str, target: Path, name: str) -> Path:
             size = temporary.stat().st_size
             if not _looks_whole(temporary, target) or promised not in (None, str(size)):
                 kind = "zip file" if target.suffix == ".zip" else target.name
-                raise InputError(f"{address} did not send a whole {kind}: try again, or {cure}")
+                raise InputError(f"{address} did not send a complete {kind}: try again, or {cure}")
     except (OSError, http.client.HTTPException) as error:  # URLError and timeouts are OSErrors
         raise InputError(
             f"{name} could not be downloaded from {address} ({error}): {cure}"
@@ -165,7 +165,7 @@ def _fetch(address: str, target: Path, name: str) -> Path:
 
 
 def _looks_whole(file: Path, target: Path) -> bool:
-    """Whether the file begins and ends as one of its kind does; servers send excuses as files."""
+    """Return whether the file begins and ends like its kind; servers may send an error page."""
     if target.suffix in (".zip", ".npz"):
         return zipfile.is_zipfile(file)
     content = file.read_bytes().strip()
@@ -257,7 +257,7 @@ def load_graphs(
     elif known == "digits":
         graphs = digits()
     elif known is not None:
-        found = find_graph_set(known, places(data_dir))
+        found = find_graph_set(known, data_folders(data_dir))
         graphs = read_graphs(found or download_tu(known, cache_dir() / "TU"))
     else:
         assert path is not None
@@ -268,7 +268,7 @@ def load_graphs(
 def load_graph(
     name_or_path: PathLike, *, data_dir: PathLike | None = None, features: str = "auto"
 ) -> NodeGraph:
-    """As `load`, for who needs one graph whose nodes are embedded; a set of graphs is refused.
+    """Load one graph whose nodes are embedded, as `load` does; refuse a set of graphs.
 
     >>> load_graph("digits-knn")
     NodeGraph('digits-knn': 1797 nodes, 24678 edge entries, 64 features, 10 classes)
@@ -276,13 +276,13 @@ def load_graph(
     known, path = _wanted(name_or_path, data_dir)
     if known is not None and known not in NODE_SETS:
         raise InputError(
-            f"{known} is a set of graphs, one graph is needed here, whose nodes are embedded: "
+            f"{known} is a set of graphs, but one graph is needed here, whose nodes are embedded: "
             "choose GraphCL, or a graph that augcl data lists"
         )
     if known == "digits-knn":
         graph = digits_knn()
     elif known is not None:
-        found = find_node_set(known, places(data_dir))
+        found = find_node_set(known, data_folders(data_dir))
         graph = read_graph(found or download_node_set(known, cache_dir() / known))
         graph = replace(graph, name=known)
     else:
@@ -292,14 +292,14 @@ def load_graph(
 
 
 def _wanted(name_or_path: PathLike, data_dir: PathLike | None) -> tuple[str | None, Path | None]:
-    """The name in the catalogue, or the path that is meant; nothing is downloaded."""
+    """Return the catalogue name or the path that the user means; download nothing."""
     if not isinstance(name_or_path, str | os.PathLike):
         raise InputError(
             f"load takes a name or a path, not {type(name_or_path).__name__}: "
             "fit and transform take graphs as they are"
         )
     known = known_name(name_or_path) if isinstance(name_or_path, str) else None
-    folders = places(data_dir)  # complains about a data folder that is not there
+    folders = data_folders(data_dir)  # refuses a data folder that does not exist
     if known is not None:
         return known, None
     name = str(name_or_path)

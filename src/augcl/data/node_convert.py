@@ -1,4 +1,4 @@
-"""Whatever other libraries call a graph, as a NodeGraph."""
+"""Convert one graph of another library (PyG, networkx) to a NodeGraph."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from augcl.errors import InputError
 def as_node_graph(graph: Any, *, features: str | None = None) -> NodeGraph:
     """Turn a PyG ``Data`` or a networkx graph into one clean graph for node methods.
 
-    Edges become undirected; self-loops and duplicates go. Without features every node has the
-    constant 1. Classes are whole numbers or text; −1, NaN or nothing means that a node's class is
-    not known (it is embedded, and left out when embeddings are judged).
+    Edges become undirected; self-loops and duplicates are removed. Without features every node gets
+    the constant 1. Classes are whole numbers or text; −1, NaN or nothing marks a node without a
+    class (it is embedded, but left out of evaluations).
 
     Parameters
     ----------
@@ -68,12 +68,12 @@ def _only_one(graphs: Any) -> Any:
     count = len(graphs) if count is None else int(count)
     if count != 1:
         raise InputError(
-            f"that is a set of graphs ({count} of them), but a node method embeds the nodes of "
-            "one graph: give one of them, or use GraphCL to embed whole graphs"
+            f"expected one graph, got a set of {count}: a node method embeds the nodes of one "
+            "graph; give one of them, or use GraphCL to embed whole graphs"
         )
     one = graphs.get_example(0) if hasattr(graphs, "get_example") else graphs[0]
     if isinstance(graphs, GraphSet):
-        one.y, one.name = None, graphs.name  # the class of the graph is that of no node
+        one.y, one.name = None, graphs.name  # the class of the graph is not a class of nodes
         one.column_names = graphs.columns
     return one
 
@@ -85,7 +85,7 @@ def _from_data(data: Any) -> NodeGraph:
     y = data.y if data.y is None or isinstance(data.y, Tensor) else np.asarray(data.y)
     if y is not None and (y.ndim == 0 or len(y) != num_nodes):
         length = 1 if y.ndim == 0 else len(y)
-        raise InputError(f"y has length {length} for {num_nodes} nodes: give one class a node")
+        raise InputError(f"y has length {length} for {num_nodes} nodes: give one class per node")
     name, names = getattr(data, "name", None), getattr(data, "node_names", None)
     classes, columns = (getattr(data, key, None) for key in ("class_names", "column_names"))
     if isinstance(y, np.ndarray):
@@ -104,7 +104,7 @@ def _from_data(data: Any) -> NodeGraph:
 
 
 def _splits(data: Any, num_nodes: int) -> Splits | None:
-    """The masks of a ``Data``; there are none to judge by without train and test nodes."""
+    """Return the masks of a ``Data`` as splits; None without train and test nodes."""
     parts = ("train", "val", "test", "stopping")
     masks = {part: _mask(data, f"{part}_mask", num_nodes) for part in parts}
     if masks["train"] is None or masks["test"] is None:
@@ -112,8 +112,8 @@ def _splits(data: Any, num_nodes: int) -> Splits | None:
     counts = {len(mask) for mask in masks.values() if mask is not None} - {1}
     if len(counts) > 1:
         raise InputError(
-            f"the masks of the nodes hold {' and '.join(map(str, sorted(counts)))} splits: "
-            "give (N,) or equally many columns"
+            f"the masks of the nodes have {' and '.join(map(str, sorted(counts)))} splits: "
+            "give masks (N,), or the same number of columns in each"
         )
     if masks["val"] is None:
         masks["val"] = torch.zeros(1, num_nodes, dtype=torch.bool)
@@ -128,7 +128,7 @@ def _splits(data: Any, num_nodes: int) -> Splits | None:
 
 
 def _mask(data: Any, key: str, num_nodes: int) -> Tensor | None:
-    """(S, N) of a mask (N,) or (N, S)."""
+    """Return a mask (N,) or (N, S) as (S, N)."""
     if key not in data or data[key] is None:
         return None
     mask: Tensor = torch.as_tensor(data[key]).detach().cpu().to(torch.bool)

@@ -1,4 +1,4 @@
-"""One graph whose nodes are what is embedded."""
+"""NodeGraph: one graph whose nodes are embedded, and the splits of its nodes."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Splits:
-    """S fixed ways to divide the nodes, each (S, N) bool: Wiki-CS has 20 of them.
+    """S fixed splits of the nodes as masks (S, N) bool; Wiki-CS has 20.
 
-    `stopping` is for those who stop training early and then judge by `val`; none of ours does.
+    `stopping` is for early stopping before a choice by `val`; no protocol here uses it.
     """
 
     train: Tensor

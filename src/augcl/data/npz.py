@@ -1,4 +1,4 @@
-"""Graphs in the ``.npz`` layout of gnn-benchmark: Amazon, Coauthor, citation networks."""
+"""Read graphs in the ``.npz`` layout of gnn-benchmark: Amazon, Coauthor, citation networks."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ _CSR = ("data", "indices", "indptr", "shape")
 
 
 def read_npz(path: str | os.PathLike[str]) -> NodeGraph:
-    """Read one graph: ``adj_data``, ``adj_indices``, ``adj_indptr``, ``adj_shape``, and likewise
-    ``attr_…`` (or a dense ``adj_matrix``, ``attr_matrix``), and ``labels``.
+    """Read one graph from the arrays ``adj_…``, ``attr_…`` and ``labels``.
 
-    Attributes and labels may be absent. Other arrays in the file are not touched, and no pickle
-    is loaded: published files hold names of words and classes as Python objects, which nobody
-    needs here. Edges become undirected.
+    A matrix is stored as ``…_data``, ``…_indices``, ``…_indptr`` and ``…_shape``, or dense as
+    ``…_matrix``. Attributes and labels may be absent. Other arrays are ignored, and no pickle is
+    loaded: published files hold names of features and classes as Python objects, which are not
+    needed here. Edges become undirected.
 
     Examples
     --------
@@ -40,17 +40,17 @@ def read_npz(path: str | os.PathLike[str]) -> NodeGraph:
         except ValueError:
             raise InputError(f"{path} is not an npz file of NumPy arrays") from None
         if isinstance(arrays, np.ndarray):
-            raise InputError(f"{path} holds a single array, not the arrays of a graph")
+            raise InputError(f"{path} contains a single array, not the arrays of a graph")
         adjacency = _matrix(arrays, "adj", path)
         features = _matrix(arrays, "attr", path)
         labels = _array(arrays, "labels", path) if "labels" in arrays.files else None
     if adjacency is None:
         raise InputError(
-            f"{path} holds no graph: the arrays adj_data, adj_indices, adj_indptr and adj_shape "
-            "(the gnn-benchmark layout) or adj_matrix are needed"
+            f"{path} contains no graph: it needs the arrays adj_data, adj_indices, adj_indptr and "
+            "adj_shape (the gnn-benchmark layout) or adj_matrix"
         )
     if adjacency.shape[0] != adjacency.shape[1]:
-        raise InputError(f"{path}: the adjacency has shape {adjacency.shape}, not (N, N)")
+        raise InputError(f"{path}: the adjacency has shape {adjacency.shape}: expected (N, N)")
     with mistakes_in(path):
         return NodeGraph.from_arrays(
             pairs=torch.from_numpy(np.stack(adjacency.nonzero()).astype(np.int64)),
@@ -62,7 +62,7 @@ def read_npz(path: str | os.PathLike[str]) -> NodeGraph:
 
 
 def _matrix(arrays: Any, prefix: str, path: Path) -> Any:
-    """A sparse or dense matrix of the file, None if it has none called so."""
+    """Return the sparse or dense matrix with that prefix, None if there is none."""
     if f"{prefix}_data" in arrays.files:
         *parts, shape = (_array(arrays, f"{prefix}_{part}", path) for part in _CSR)
         return csr_from_parts(parts, shape, f"{path}: {prefix}_data …")

@@ -1,4 +1,11 @@
-"""Citation networks in the files of planetoid: Cora, CiteSeer and PubMed."""
+"""Read citation networks in the planetoid files: Cora, CiteSeer and PubMed.
+
+The planetoid files exist only as pickles. Loading a pickle calls any function that the file names,
+so none is ever loaded here. Instead the standard library's disassembler lists its instructions,
+which executes nothing, and `read_plain_pickle` follows the few instructions that build numbers,
+text, lists, dicts, NumPy arrays and scipy's sparse matrices. A file that names anything else is
+refused.
+"""
 
 from __future__ import annotations
 
@@ -18,14 +25,14 @@ from augcl.errors import InputError, mistakes_in, readable
 
 
 class _Name(NamedTuple):
-    """A function or class that the file names; it is compared with a list and never looked up."""
+    """A function or class that the file names; it is compared with a list and never imported."""
 
     module: str
     name: str
 
 
 class _Unbuilt:
-    """An array, dtype or matrix: what it is made from, until the whole file has been read."""
+    """The parts of an array, dtype or matrix, until the whole file has been read."""
 
     def __init__(self, kind: str, arguments: tuple[Any, ...] = ()) -> None:
         self.kind = kind
@@ -49,7 +56,7 @@ _KNOWN = {_DTYPE}.union(
 
 
 def read_plain_pickle(path: Path) -> Any:
-    """The array, sparse matrix or dict in a pickle file.
+    """Return the array, sparse matrix or dict in a pickle file, without loading it.
 
     Examples
     --------
@@ -79,7 +86,7 @@ def read_plain_pickle(path: Path) -> Any:
     ) as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise InputError(
-            f"{path} is damaged or no file of arrays ({reason}): get it again"
+            f"{path} is damaged or not a file of arrays ({reason}): get it again"
         ) from None
 
 
@@ -94,7 +101,7 @@ _VALUES = {
 
 
 def _follow(content: bytes, path: Path) -> Any:
-    """What the instructions build, with arrays and matrices still unbuilt."""
+    """Follow the instructions; arrays and matrices in the result are still unbuilt."""
     stack: list[Any] = []
     marks: list[int] = []
     memo: dict[int, Any] = {}
@@ -207,7 +214,7 @@ def _finish(value: Any, path: Path) -> Any:
 
 
 def _as_bytes(raw: str | bytes) -> bytes:
-    """What Python 2 wrote as a string; the disassembler gives it as text."""
+    """Return a string that Python 2 wrote as bytes; the disassembler returns text."""
     return raw.encode("latin1") if isinstance(raw, str) else raw
 
 
@@ -218,11 +225,13 @@ Array = np.ndarray[Any, Any]
 
 
 def planetoid_file(path: Path) -> Path | None:
-    """``ind.NAME.graph`` if `path` is one of the files of a planetoid graph, or their folder."""
+    """Return ``ind.NAME.graph`` if `path` is a file of a planetoid graph, or its folder."""
     if path.is_dir():
         found = sorted(path.glob("ind.*.graph"))
         if len(found) > 1:
-            raise InputError(f"{path} holds {len(found)} planetoid graphs: give one, {found[0]}")
+            raise InputError(
+                f"{path} contains {len(found)} planetoid graphs: give one file, such as {found[0]}"
+            )
         return found[0] if found else None
     named = path.name.split(".")
     if len(named) < 3 or named[0] != "ind" or not path.name.endswith(PARTS):
@@ -243,7 +252,7 @@ def read_planetoid(path: Path) -> NodeGraph:
     """
     graph_file = planetoid_file(Path(path))
     if graph_file is None:
-        raise InputError(f"{path} holds no planetoid graph: files ind.NAME.x, ind.NAME.y …")
+        raise InputError(f"{path} contains no planetoid graph: give files ind.NAME.x, ind.NAME.y …")
     prefix = graph_file.name.removesuffix("graph")
     files = {part: graph_file.with_name(f"{prefix}{part}") for part in PARTS}
     for file in files.values():
@@ -274,7 +283,7 @@ def read_planetoid(path: Path) -> NodeGraph:
 
 
 def _in_order(features: Any, test_features: Any, test: Array, num_nodes: int) -> Any:
-    """The rows of all nodes: first the known ones, then row k of the tests at node test[k]."""
+    """Return the rows of all nodes: first the known nodes, then row k of the tests at test[k]."""
     both = vstack([features, test_features], format="coo")
     place = np.concatenate([np.arange(features.shape[0]), test])
     parts = (both.data, (place[both.row], both.col))
@@ -291,15 +300,15 @@ def _public_split(train: int, known: int, test: Array, num_nodes: int) -> Splits
 def _features(file: Path) -> Any:
     found = read_plain_pickle(file)
     if not isinstance(found, np.ndarray | csr_array) or found.ndim != 2:
-        raise InputError(f"{file} holds no matrix of features")
+        raise InputError(f"{file} contains no matrix of features")
     return csr_array(found)
 
 
 def _classes(file: Path) -> Array:
-    """(n,) the column of the 1 in each row, −1 where there is none."""
+    """Return (n,) the column of the 1 in each row, −1 if there is none."""
     table = read_plain_pickle(file)
     if not isinstance(table, np.ndarray) or table.ndim != 2:
-        raise InputError(f"{file} holds no one-hot classes")
+        raise InputError(f"{file} contains no one-hot classes")
     return np.where(table.any(axis=1), table.argmax(axis=1), -1)
 
 
@@ -307,9 +316,9 @@ def _test_index(file: Path, count: int) -> Array:
     try:
         index = np.array(file.read_text().split(), np.int64)
     except (OSError, ValueError):
-        raise InputError(f"{file} must hold one whole number a line") from None
+        raise InputError(f"{file} must hold one whole number per line") from None
     if len(index) != count or len(np.unique(index)) != count or index.min(initial=0) < 0:
-        raise InputError(f"{file} must number the {count} test nodes of ty, each once")
+        raise InputError(f"{file} must list the {count} test nodes of ty, each once")
     return index
 
 
@@ -320,5 +329,5 @@ def _edges(file: Path) -> Tensor:
         source = np.repeat(np.array(list(neighbours), np.int64), counts)
         target = np.array([end for ends in neighbours.values() for end in ends], np.int64)
     except (AttributeError, TypeError, ValueError):
-        raise InputError(f"{file} holds no dict of the neighbours of each node") from None
+        raise InputError(f"{file} contains no dict of the neighbours of each node") from None
     return torch.from_numpy(np.stack([source, target]))

@@ -1,4 +1,4 @@
-"""Feature matrices: kept sparse when nearly all of their entries are 0."""
+"""Feature matrices that are stored sparse when nearly all entries are 0."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from torch import Tensor
 
 from augcl.errors import InputError
 
-DENSEST = 0.05  # share of entries that are not 0, from which on a dense product is as fast
-NARROWEST = 100  # columns up to which a dense matrix is small anyway
+DENSEST = 0.05  # with a larger share of non-zero entries, a dense product is as fast
+NARROWEST = 100  # with fewer columns, a dense matrix is small anyway
 
 
 def compact(x: Any) -> Tensor:
-    """(N, F) numbers as float32, ``torch.sparse_csr`` if that pays: one rule wherever x came from.
+    """Return (N, F) numbers as float32, dense or ``torch.sparse_csr``.
 
-    Sparse are more than 100 columns of which fewer than 5 % of the entries are not 0.
+    The result is sparse if it has more than 100 columns and fewer than 5 % non-zero entries.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ def compact(x: Any) -> Tensor:
 
 
 def share_filled(x: Tensor) -> float:
-    """The share of entries that are not 0.
+    """Return the share of entries that are not 0.
 
     >>> share_filled(torch.tensor([[0.0, 2.0]]))
     0.5
@@ -60,7 +60,7 @@ def share_filled(x: Tensor) -> float:
 
 
 def first_bad_row(x: Tensor) -> int | None:
-    """The first row with NaN or infinity, None if all are finite."""
+    """Return the first row with NaN or infinity, None if all are finite."""
     if x.layout != torch.sparse_csr:
         bad = ~torch.isfinite(x).all(dim=1)
         return int(bad.nonzero()[0]) if bool(bad.any()) else None
@@ -71,17 +71,17 @@ def first_bad_row(x: Tensor) -> int | None:
 
 
 def csr_from_parts(parts: Sequence[Any], shape: Any, what: str) -> Any:
-    """A scipy matrix of stored (data, indices, indptr) that nobody checked: no index leads out."""
+    """Build a scipy matrix from unchecked (data, indices, indptr); refuse invalid indices."""
     data, indices, indptr = (np.asarray(part) for part in parts)
     try:
         if data.dtype.kind not in "iufb":
-            raise ValueError(f"{data.dtype} is no number")
+            raise ValueError(f"{data.dtype} is not a type of numbers")
         rows, columns = (int(size) for size in shape)
         matrix = csr_array((data, indices, indptr), shape=(rows, columns))
         matrix.check_format(full_check=True)
     except (ValueError, TypeError, IndexError) as error:
         reason = str(error).splitlines()[0]
-        raise InputError(f"{what} is not a whole sparse matrix ({reason}): get it again") from None
+        raise InputError(f"{what} is a damaged sparse matrix ({reason}): get it again") from None
     return matrix
 
 
@@ -90,7 +90,7 @@ def _pays(filled: int, shape: tuple[int, ...]) -> bool:
 
 
 def _scipy(x: Any) -> Any:
-    """`x` as a scipy matrix without stored zeros if it is sparse, None if it is dense."""
+    """Return sparse `x` as a scipy matrix without stored zeros; None if `x` is dense."""
     matrix: Any
     if isinstance(x, Tensor) and x.layout != torch.strided:
         x = x.detach().cpu().to_sparse_coo().coalesce()
@@ -111,20 +111,20 @@ def _dense(x: Any) -> Tensor:
         dense = x.detach().cpu().to(torch.float32)
     else:
         try:
-            with np.errstate(over="ignore"):  # becomes infinity, which the caller looks for
+            with np.errstate(over="ignore"):  # becomes infinity, which the caller checks
                 dense = torch.from_numpy(np.array(x, np.float32))
         except (TypeError, ValueError):
-            raise InputError("node features must be numbers, equally many for each node") from None
+            raise InputError("node features must be numbers, the same count per node") from None
     dense = dense.unsqueeze(1) if dense.dim() == 1 else dense
     if dense.dim() != 2:
         raise InputError(
-            f"node features have shape {tuple(dense.shape)}: give one row of numbers a node"
+            f"node features have shape {tuple(dense.shape)}: give one row of numbers per node"
         )
     return dense
 
 
 def torch_csr(crow: Tensor, column: Tensor, values: Tensor, width: int) -> Tensor:
-    """A ``torch.sparse_csr`` tensor, without torch's remark that these are young."""
+    """Build a ``torch.sparse_csr`` tensor without torch's warning about their beta state."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Sparse CSR tensor support is in beta state")
         return torch.sparse_csr_tensor(
@@ -132,5 +132,5 @@ def torch_csr(crow: Tensor, column: Tensor, values: Tensor, width: int) -> Tenso
             column,
             values,
             size=(len(crow) - 1, width),
-            check_invariants=True,  # torch warns when it is not told
+            check_invariants=True,  # torch warns without it
         )

@@ -1,4 +1,4 @@
-"""What a graph set or a graph looks like, in a few numbers."""
+"""Summary statistics of a graph set or a graph."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from augcl.ops.components import component_of_node
 
 
 def statistics(graphs: Any) -> dict[str, Any]:
-    """Sizes of a graph set, or of one graph (as node methods take it), ready for JSON.
+    """Return the sizes of a graph set, or of one graph for node methods, ready for JSON.
 
     An edge counts once, not once per direction.
 
@@ -75,5 +75,5 @@ def _of_graph(graph: NodeGraph) -> dict[str, Any]:
 
 
 def _called(data: GraphSet | NodeGraph) -> dict[str, Any]:
-    """The names of the classes, if they have some."""
+    """Return the names of the classes, if there are any."""
     return {} if data.classes is None else {"class_names": list(data.classes)}

@@ -1,4 +1,4 @@
-"""Graph sets in the text format of TU Dortmund, the field's benchmark collection."""
+"""Read graph sets in the text format of TU Dortmund's benchmark collection."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ Array = np.ndarray[Any, Any]
 
 
 class TUFiles:
-    """Where the files ``NAME_A.txt``, ``NAME_graph_indicator.txt`` … of one data set are.
+    """The files ``NAME_A.txt``, ``NAME_graph_indicator.txt`` … of one data set.
 
     Nothing is extracted: members of a zip are read as streams, so none can escape from it.
 
     Parameters
     ----------
     path : Path
-        A zip or a folder; the one file whose name ends in ``_A.txt`` tells NAME.
+        A zip or a folder; the only file whose name ends in ``_A.txt`` gives NAME.
     """
 
     def __init__(self, path: Path) -> None:
@@ -48,7 +48,7 @@ class TUFiles:
         ]
         if len(edges) != 1:
             raise InputError(
-                f"{path}: {len(edges)} files end in _A.txt, a TU data set has exactly one "
+                f"{path}: {len(edges)} files end in _A.txt, but a TU data set has exactly one "
                 "(NAME_A.txt, with NAME_graph_indicator.txt beside it)"
             )
         self.name = PurePosixPath(edges[0]).name.removesuffix("_A.txt")
@@ -63,11 +63,11 @@ class TUFiles:
         return part in self._files
 
     def label(self, part: str) -> str:
-        """How messages call a part: ``MUTAG.zip: MUTAG_A.txt``."""
+        """Return the name of a part in messages: ``MUTAG.zip: MUTAG_A.txt``."""
         return f"{self.path}: {self.name}_{part}.txt"
 
     def read(self, part: str, dtype: type[np.generic], columns: int | None = None) -> list[Array]:
-        """The columns of a part; `columns` is how many there must be (default: as in line 1)."""
+        """Return the columns of a part; `columns` is their number (default: as in line 1)."""
         if part not in self:
             raise InputError(f"{self.label(part)} is missing: a TU data set needs this file")
         if columns is None:
@@ -93,12 +93,12 @@ class TUFiles:
         return [np.concatenate(column) for column in zip(*batches, strict=True)]
 
     def at(self, part: str, row: int) -> str:
-        """``MUTAG.zip: MUTAG_A.txt, line 7``: where entry `row`, from 0, stands in the file."""
+        """Return the file and line of entry `row` (from 0): ``MUTAG.zip: MUTAG_A.txt, line 7``."""
         line = next(number for i, (number, _) in enumerate(self._lines(part)) if i == row)
         return f"{self.label(part)}, line {line}"
 
     def _lines(self, part: str) -> Iterator[tuple[int, str]]:
-        """Line numbers and lines that are not blank; slow, for messages only."""
+        """Yield line numbers and lines that are not blank; slow, for messages only."""
         with self._open(part) as stream:
             for number, line in enumerate(stream, start=1):
                 if line.strip():
@@ -109,16 +109,16 @@ class TUFiles:
     ) -> str:
         whole = np.issubdtype(dtype, np.integer)
         for number, line in self._lines(part):
-            where = f"{self.label(part)}, line {number}"
+            place = f"{self.label(part)}, line {number}"
             values = line.split(",")
             if len(values) != columns:
-                return f"{where}: {len(values)} values, expected {columns} separated by commas"
+                return f"{place}: {len(values)} values, expected {columns} separated by commas"
             for value in values:
                 try:
                     dtype(int(value) if whole else float(value))
                 except (ValueError, OverflowError):
                     wanted = "a whole number" if whole else "a number"
-                    return f"{where}: {value.strip()!r} is not {wanted} in the allowed range"
+                    return f"{place}: {value.strip()!r} is not {wanted} in the allowed range"
         return f"{self.label(part)} cannot be read: {error}"
 
     @contextmanager
@@ -191,7 +191,7 @@ def read_tu(path: str | os.PathLike[str]) -> GraphSet:
 
 
 def _graph_of_node(files: TUFiles, num_graphs: int | None) -> Array:
-    """(V,) int32 graph of each node from 0; every graph has a node."""
+    """Return (V,) int32 the graph of each node, from 0; every graph has a node."""
     part = "graph_indicator"
     (graph,) = files.read(part, np.int32, columns=1)
     if not len(graph):
@@ -239,35 +239,34 @@ def _pairs(files: TUFiles, graph: Array) -> Tensor:
 def _columns(
     files: TUFiles, part: str, dtype: type[np.generic], rows_of: str, rows: int
 ) -> list[Array]:
-    """The columns of a part that has one line for each of `rows` lines of another."""
+    """Return the columns of a part with one line for each of the `rows` lines of another part."""
     columns = files.read(part, dtype)
     if len(columns[0]) != rows:
         raise InputError(
             f"{files.label(part)} has {len(columns[0])} lines but {files.name}_{rows_of}.txt has "
-            f"{rows}: both need one line for the same thing"
+            f"{rows}: both files must have the same number of lines"
         )
     return columns
 
 
 def _attributes(files: TUFiles, part: str, rows_of: str, rows: int) -> Tensor | None:
-    """(rows, K) float32, None if there is no such file."""
+    """Return (rows, K) float32, None if there is no such file."""
     if part not in files:
         return None
     table = np.stack(_columns(files, part, np.float32, rows_of, rows), axis=1)
     bad = ~np.isfinite(table).all(axis=1)
     if bad.any():
-        where = files.at(part, int(bad.argmax()))
-        raise InputError(f"{where}: NaN or infinity; give a finite number")
+        place = files.at(part, int(bad.argmax()))
+        raise InputError(f"{place}: NaN or infinity; give a finite number")
     return torch.from_numpy(table)
 
 
 def _labels(
     files: TUFiles, part: str, rows_of: str, rows: int
 ) -> tuple[list[str] | None, Tensor | None]:
-    """One-hot labels (rows, K) and what each column means, or nothing if there is no such file.
+    """Return one-hot labels (rows, K) and the names of the columns; None without such a file.
 
-    A column stands for every number from the smallest label to the largest, also for those that
-    never occur.
+    Every number from the smallest label to the largest has a column, even if it never occurs.
     """
     if part not in files:
         return None, None

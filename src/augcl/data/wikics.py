@@ -1,4 +1,4 @@
-"""Wiki-CS as published: one JSON file with features, links and 20 splits."""
+"""Read Wiki-CS as published: one JSON file with features, links and 20 splits."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def read_wikics(path: str | os.PathLike[str]) -> NodeGraph:
     """Read ``data.json``: ``features`` (N lists), ``labels``, ``links`` (neighbours of each node),
     ``train_masks``, ``val_masks``, ``stopping_masks`` (S lists of N) and one ``test_mask``.
 
-    Features are kept as they are, below 0 too; links become undirected.
+    Features are not changed (they may be negative); links become undirected.
 
     Examples
     --------
@@ -70,7 +70,7 @@ def _content(path: Path) -> dict[str, Any]:
     try:
         content = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise InputError(f"{path} is not whole JSON ({error}): get it again") from None
+        raise InputError(f"{path} is not complete JSON ({error}): get it again") from None
     missing = [key for key in _NEEDED if not isinstance(content, dict) or key not in content]
     if missing:
         raise InputError(f"{path} is not in the format of Wiki-CS: it lacks {', '.join(missing)}")
@@ -86,12 +86,14 @@ def _splits(content: dict[str, Any], num_nodes: int) -> Splits:
     stop = None if stopping is None else _masks(stopping, "stopping_masks", num_nodes)
     for key, masks in (("val_masks", val), ("stopping_masks", stop)):
         if masks is not None and len(masks) != len(train):
-            raise InputError(f"{len(train)} train_masks but {len(masks)} {key}: give equally many")
+            raise InputError(
+                f"{len(train)} train_masks but {len(masks)} {key}: give the same number of both"
+            )
     return Splits(train, val, test.expand(len(train), -1), stop)
 
 
 def _masks(values: Any, key: str, num_nodes: int) -> Tensor:
-    """(S, N) bool."""
+    """Return masks as (S, N) bool."""
     try:
         masks = torch.tensor(values).to(torch.bool)
     except (TypeError, ValueError):

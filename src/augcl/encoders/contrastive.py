@@ -1,4 +1,4 @@
-"""Encoder, pooling and projector as one network."""
+"""The network of a contrastive method on graphs: encoder, pooling and projector."""
 
 from __future__ import annotations
 
@@ -18,16 +18,17 @@ from augcl.ops.segments import segment_sum
 
 
 class ContrastiveNetwork(nn.Module):
-    """Graph embeddings g, and the projections z of them that the loss compares.
+    """Compute graph embeddings g, and their projections z, which the loss compares.
 
     Parameters
     ----------
     encoder : Module
-        Ours, or any module called as PyG's are: ``encoder(x, edge_index)`` gives (V, D).
+        An encoder of this package, or any module with the call of PyG's: ``encoder(x, edge_index)``
+        returns (V, D).
     projector : Module
-        (G, D) to (G, D'); further arguments of a call go to it.
+        Maps (G, D) to (G, D'); gets further arguments of a call.
     pooling : {"sum", "mean"}
-        From nodes to graphs.
+        How node values become a graph embedding.
     """
 
     def __init__(self, encoder: nn.Module, projector: nn.Module, *, pooling: str = "sum") -> None:
@@ -39,32 +40,32 @@ class ContrastiveNetwork(nn.Module):
     def forward(
         self, x: Tensor, edges: Tensor | Adjacency, node_ptr: Tensor, *more: Tensor
     ) -> Tensor:
-        """(G, D') projections."""
+        """Return (G, D') projections."""
         pooled = self._pooled(x, edges, node_ptr)
         return self.projector(pooled, *more)  # type: ignore[no-any-return]
 
     def embed(self, graphs: GraphSet) -> Tensor:
-        """(G, D) embeddings, before the projection."""
+        """Return (G, D) embeddings, before the projection."""
         return self._pooled(*inputs(self.encoder, graphs))
 
     def _pooled(self, x: Tensor, edges: Tensor | Adjacency, node_ptr: Tensor) -> Tensor:
-        if isinstance(self.encoder, GIN):  # layer by layer: they need not stand side by side
+        if isinstance(self.encoder, GIN):  # pool each layer: no need to concatenate the nodes
             layers = self.encoder.outputs(x, edges)
             return torch.cat([pool(nodes, node_ptr, self.pooling) for nodes in layers], dim=1)
         return pool(self.encoder(x, edges), node_ptr, self.pooling)
 
 
 def inputs(encoder: nn.Module, graphs: GraphSet) -> tuple[Tensor, Tensor | Adjacency, Tensor]:
-    """What `ContrastiveNetwork` takes: our encoders read the compressed adjacency."""
+    """Return the inputs of `ContrastiveNetwork`; our encoders take the compressed adjacency."""
     edges = graphs.adjacency if isinstance(encoder, GIN | Structure2Vec) else graphs.edge_index
     return graphs.x, edges, graphs.node_ptr
 
 
 def pool(nodes: Tensor, node_ptr: Tensor, pooling: str) -> Tensor:
-    """(V, D) node values to the (G, D) sums or means of each graph."""
+    """Pool node values (V, D) to the sum or mean of each graph (G, D)."""
     if nodes.ndim != 2 or len(nodes) != int(node_ptr[-1]):
         raise InputError(
-            f"the encoder gave shape {tuple(nodes.shape)} for {int(node_ptr[-1])} nodes: "
+            f"the encoder returned shape {tuple(nodes.shape)} for {int(node_ptr[-1])} nodes: "
             "it must return one row per node"
         )
     total = segment_sum(nodes, node_ptr)
@@ -74,7 +75,7 @@ def pool(nodes: Tensor, node_ptr: Tensor, pooling: str) -> Tensor:
 def own_or_gin(
     given: nn.Module | None, features: int, *, width: int, layers: int, generator: torch.Generator
 ) -> nn.Module:
-    """A copy of the encoder that the user gave, or a new GIN."""
+    """Return a copy of the user's encoder, or a new GIN if there is none."""
     if given is not None:
         if not isinstance(given, nn.Module):
             raise InputError(
@@ -86,7 +87,7 @@ def own_or_gin(
 
 @torch.no_grad()
 def output_width(encoder: nn.Module, features: int) -> int:
-    """The width of a node embedding, found by asking the encoder for one."""
+    """Return the width of a node embedding; run an unknown encoder once to find it."""
     if isinstance(encoder, GIN | GCN | Structure2Vec):
         return encoder.out_features
     was_training = encoder.training

@@ -1,4 +1,4 @@
-"""The graph convolutional network of GRACE and GCA, and the network around it."""
+"""The graph convolutional network of GRACE and GCA, and the network with its projector."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from torch.nn.functional import leaky_relu, relu
 
 from augcl.encoders.heads import glorot_linear
 from augcl.errors import one_of
-from augcl.ops.gcn import propagate
+from augcl.ops.csr import propagate
 from augcl.views.nodes import NodeView
 
 RRELU_SLOPE = 11 / 48
-"""The mean of rrelu's slopes. GCA calls its functional form, which is then not random at all."""
+"""Mean slope of rrelu. GCA calls rrelu's functional form, which is not random by default."""
 
 ACTIVATIONS = ("relu", "prelu", "rrelu")
 
@@ -26,11 +26,17 @@ class GCN(nn.Module):
     ----------
     in_features : int
     width : int
-        Of the embedding; the hidden layer is twice as wide.
+        Width of the embedding; the hidden layer is twice as wide.
     activation : {"relu", "prelu", "rrelu"}
-        After both layers; "prelu" has one slope for both, "rrelu" is GCA's: fixed at 11/48.
+        Activation after both layers; "prelu" learns one slope for both, "rrelu" has GCA's fixed
+        slope 11/48.
     generator : torch.Generator, optional
         Draws the weights.
+
+    References
+    ----------
+    T. N. Kipf and M. Welling. "Semi-Supervised Classification with Graph Convolutional
+    Networks". ICLR 2017. arXiv:1609.02907.
     """
 
     def __init__(
@@ -54,7 +60,7 @@ class GCN(nn.Module):
         self.out_features = width
 
     def forward(self, view: NodeView) -> Tensor:
-        """(N, width) embeddings of the nodes."""
+        """Return (N, width) embeddings of the nodes."""
         hidden = propagate(view.times(self.first.weight.t()), view.edges)
         hidden = self.activation(hidden + self.first.bias)
         hidden = propagate(hidden @ self.second.weight.t(), view.edges)
@@ -66,14 +72,14 @@ def _rrelu(x: Tensor) -> Tensor:
 
 
 class NodeNetwork(nn.Module):
-    """Node embeddings h, and the projections z of them that the loss compares.
+    """Compute node embeddings h, and their projections z, which the loss compares.
 
     Parameters
     ----------
     encoder : Module
-        `GCN`, or any module called as PyG's are: ``encoder(x, edge_index)`` gives (N, D).
+        `GCN`, or any module with the call of PyG's: ``encoder(x, edge_index)`` returns (N, D).
     projector : Module
-        (N, D) to (N, D').
+        Maps (N, D) to (N, D').
     """
 
     def __init__(self, encoder: nn.Module, projector: nn.Module) -> None:
@@ -82,11 +88,11 @@ class NodeNetwork(nn.Module):
         self.projector = projector
 
     def forward(self, view: NodeView) -> Tensor:
-        """(N, D') projections."""
+        """Return (N, D') projections."""
         return self.projector(self.embed(view))  # type: ignore[no-any-return]
 
     def embed(self, view: NodeView) -> Tensor:
-        """(N, D) embeddings, before the projection."""
+        """Return (N, D) embeddings, before the projection."""
         if isinstance(self.encoder, GCN):
             return self.encoder(view)  # type: ignore[no-any-return]
         return self.encoder(view.x(), view.edge_index)  # type: ignore[no-any-return]

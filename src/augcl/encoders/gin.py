@@ -1,4 +1,13 @@
-"""The graph isomorphism network of GraphCL and AUGCL."""
+"""The graph isomorphism network (GIN) of GraphCL and AUGCL.
+
+In training, a layer runs forward and backward in one piece:
+
+    a = x + Σ_{u → v} x_u        h = ReLU(a W1ᵀ + b1)        o = ReLU(h W2ᵀ + b2)
+    y = γ · (o − mean) / √(var + ε) + β                       mean, var over all nodes of the batch
+
+With torch's own operations this takes a dozen small steps, each with new memory, and a slow
+backward of the batch norm; in one piece it was about 15 % faster on the CPU. Tests compare both.
+"""
 
 from __future__ import annotations
 
@@ -49,7 +58,7 @@ class _Layer(torch.autograd.Function):
     def backward(ctx: Any, grad: Tensor, *_unused: Tensor) -> tuple[Tensor | None, ...]:
         a, h, o, mean, scale, w1, w2, gamma = ctx.saved_tensors
         n = len(grad)
-        # Two pieces of memory serve all steps: fresh pages cost as much as the arithmetic.
+        # Two buffers serve all steps: new memory pages cost as much as the arithmetic.
         one = (o - mean).mul_(scale)
         two = grad * one
         d_beta, d_gamma = grad.sum(0), two.sum(0)
@@ -82,7 +91,7 @@ def gin_layer(
     norm: tuple[Tensor, Tensor],
     eps: float,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """(V, F) node values to (V, d), and the mean and 1/√(var + ε) that normalised them.
+    """Apply one layer in training: return (V, d), and the batch's mean and 1/√(var + ε).
 
     Parameters
     ----------
@@ -99,7 +108,7 @@ def gin_layer(
 
 
 class GIN(nn.Module):
-    """L layers h_v ← BN(ReLU(W2 · ReLU(W1 · (h_v + Σ_{u → v} h_u) + b1) + b2)), all of them kept.
+    """L layers h_v ← BN(ReLU(W2 · ReLU(W1 · (h_v + Σ_{u → v} h_u) + b1) + b2)), concatenated.
 
     Parameters
     ----------
@@ -111,6 +120,11 @@ class GIN(nn.Module):
         L.
     generator : torch.Generator, optional
         Draws the weights.
+
+    References
+    ----------
+    K. Xu, W. Hu, J. Leskovec and S. Jegelka. "How Powerful are Graph Neural Networks?". ICLR
+    2019. arXiv:1810.00826.
 
     Examples
     --------
@@ -137,11 +151,11 @@ class GIN(nn.Module):
         self.out_features = width * layers
 
     def forward(self, x: Tensor, edges: Tensor | Adjacency) -> Tensor:
-        """(V, F) features and (2, E) edges, or an Adjacency, to (V, L·d), layers side by side."""
+        """Return (V, L·d), all layers, for features (V, F) and edges (2, E) or an Adjacency."""
         return torch.cat(self.outputs(x, edges), dim=1)
 
     def outputs(self, x: Tensor, edges: Tensor | Adjacency) -> list[Tensor]:
-        """The (V, d) output of every layer."""
+        """Return the (V, d) output of every layer."""
         if not isinstance(edges, Adjacency):
             edges = Adjacency.from_edges(edges, len(x))
         outputs = []
@@ -152,7 +166,7 @@ class GIN(nn.Module):
 
 
 class GINLayer(nn.Module):
-    """One layer; in training in one piece (see `ops.gin_layer`), else from torch's own."""
+    """One layer: `gin_layer` in training, torch's own operations otherwise."""
 
     def __init__(self, inputs: int, width: int, generator: torch.Generator) -> None:
         super().__init__()

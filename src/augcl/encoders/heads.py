@@ -1,4 +1,4 @@
-"""Linear layers with the field's initialisation, drawn from a generator that is passed in."""
+"""Linear layers and small heads, initialised (Xavier) from a given generator."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from torch import Tensor, nn
 
 
 class _Unset(nn.Linear):
-    """A linear layer that draws no weights, least of all from torch's global generator."""
+    """A linear layer that draws no weights from torch's global generator."""
 
     def reset_parameters(self) -> None:
         pass
 
 
 def glorot_linear(inputs: int, outputs: int, generator: torch.Generator) -> nn.Linear:
-    """A linear layer with Xavier-uniform weights and zero bias."""
+    """Return a linear layer with Xavier-uniform weights and zero bias."""
     layer = _Unset(inputs, outputs)
     nn.init.xavier_uniform_(layer.weight, generator=generator)
     nn.init.zeros_(layer.bias)
@@ -28,7 +28,7 @@ def projector(
     hidden: int | None = None,
     activation: type[nn.Module] = nn.ReLU,
 ) -> nn.Sequential:
-    """The head between embedding and loss: z = P2 · act(P1 h), as wide as the embedding."""
+    """Return the head between embedding and loss: z = P2 · act(P1 h), as wide as h."""
     hidden = hidden or width
     return nn.Sequential(
         glorot_linear(width, hidden, generator),
@@ -38,11 +38,11 @@ def projector(
 
 
 def output_basis(head: nn.Sequential) -> Tensor | None:
-    """(D, K) orthonormal columns that span whatever a head with a linear end can give.
+    """Return (D, K) orthonormal columns that span all outputs of a head with a linear last layer.
 
-    A last layer from p to D > p + 1 numbers fills p + 1 dimensions: those of its weights and its
-    bias. Outputs times this basis have the products and lengths of the outputs, in fewer numbers.
-    None where all D are needed.
+    A last layer of shape (D, p) with D > p + 1 reaches only p + 1 dimensions: its weights and its
+    bias. Outputs times this basis have the same inner products and lengths, in fewer numbers.
+    Return None if all D dimensions are needed.
 
     >>> head = projector(4, torch.Generator())
     >>> output_basis(head) is None
@@ -86,25 +86,25 @@ class FeedForward(nn.Module):
         self.shortcut = glorot_linear(inputs, outputs, generator)
 
     def forward(self, x: Tensor) -> Tensor:
-        """(N, inputs) to (N, outputs)."""
+        """Map (N, inputs) to (N, outputs)."""
         return self.layers(x) + self.shortcut(x)  # type: ignore[no-any-return]
 
 
 class ManyHeads(nn.Module):
-    """Several projectors, of which each row says which one it goes through."""
+    """Several projectors; every row chooses one."""
 
     def __init__(self, count: int, width: int, generator: torch.Generator) -> None:
         super().__init__()
         self.heads = nn.ModuleList([projector(width, generator) for _ in range(count)])
 
     def forward(self, x: Tensor, which: Tensor) -> Tensor:
-        """(N, D) rows and (N,) numbers of heads to (N, D)."""
+        """Map rows (N, D) by the heads with the numbers `which` (N,)."""
         every = torch.stack([head(x) for head in self.heads])
         return every[which, torch.arange(len(x), device=x.device)]
 
 
 def discriminator(width: int, generator: torch.Generator) -> nn.Sequential:
-    """Three layers from (N, width) to (N, 1), the logit of being real."""
+    """Return three layers that map (N, width) to (N, 1), the logit of "real"."""
     return nn.Sequential(
         glorot_linear(width, width, generator),
         nn.ReLU(),

@@ -1,4 +1,4 @@
-"""The mean-field network structure2vec, the victim of the attacks, and the agent of one."""
+"""The mean-field network structure2vec: encoder of the attacked classifier and RL-S2V's agent."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from augcl.ops.csr import Adjacency
 
 
 class Trace(NamedTuple):
-    """The node values μ⁰ … μᴷ, and the neighbour sums that steps 1 … K took in."""
+    """The node values μ⁰ … μᴷ, and the neighbour sums that steps 1 … K use."""
 
     values: list[Tensor]
     sums: list[Tensor]
@@ -23,15 +23,15 @@ class Trace(NamedTuple):
 class Structure2Vec(nn.Module):
     """K rounds μ_v ← ReLU( W · Σ_{u → v} μ_u + b + m_v ), W and b shared, m_v = W_in x_v + b_in.
 
-    The first μ is ReLU(m). The published graph embedding is ReLU(Σ_v μ_v): no μ is negative, so
-    the sum over nodes is it.
+    The first μ is ReLU(m). The published graph embedding ReLU(Σ_v μ_v) equals the sum over nodes,
+    because no μ is negative.
 
     Parameters
     ----------
     in_features : int
         F, width of the node features.
     width : int
-        Of the embedding.
+        Width of the embedding.
     depth : int
         K.
     generator : torch.Generator, optional
@@ -62,16 +62,16 @@ class Structure2Vec(nn.Module):
         self.out_features = width
 
     def forward(self, x: Tensor, edges: Tensor | Adjacency) -> Tensor:
-        """(V, F) features and (2, E) edges, or an Adjacency, to (V, width)."""
+        """Return (V, width) for features (V, F) and edges (2, E) or an Adjacency."""
         edges = _adjacency(edges, len(x))
         messages = self.first(x)
         values, own = relu(messages), messages + self.shared.bias
-        for _ in range(self.depth):  # earlier values are let go: their memory serves again
+        for _ in range(self.depth):  # earlier values are freed: their memory is used again
             values = self._round(edges.sum_neighbours(values), own)
         return values
 
     def trace(self, x: Tensor, edges: Tensor | Adjacency) -> Trace:
-        """All steps, from which the gradient for any pair of nodes can be told."""
+        """Return the values of all steps, which give the gradient for any pair of nodes."""
         edges = _adjacency(edges, len(x))
         messages = self.first(x)
         values, sums = [relu(messages)], []

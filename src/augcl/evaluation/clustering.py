@@ -1,4 +1,4 @@
-"""Do groups that k-means finds in the embeddings agree with the classes?"""
+"""Clustering: compare k-means clusters of the embeddings with the classes."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 from sklearn.metrics.cluster import contingency_matrix
 
 from augcl.checks import whole_number
-from augcl.evaluation.inputs import Ints, Task, check_two_classes, classes_of, embeddings
+from augcl.evaluation.inputs import Ints, Target, check_two_classes, classes_of, embeddings
 from augcl.training.progress import one_more, progress_bar
 
 
 @dataclass(frozen=True)
 class ClusteringScore:
-    """Agreement of clusters and classes, one number per run; 1 is complete.
+    """Agreement of clusters and classes, one number per run; 1 means full agreement.
 
     Parameters
     ----------
@@ -30,8 +30,8 @@ class ClusteringScore:
     ari : tuple of float
         Adjusted Rand index: 0 for clusters drawn at random.
     accuracy : tuple of float
-        Share of samples in the right cluster, each cluster standing for one class: the best such
-        matching.
+        Share of samples in the correct cluster, under the best one-to-one matching of clusters
+        with classes.
 
     Examples
     --------
@@ -74,7 +74,7 @@ def clustering(
     repeats : int
         Runs; run r is seeded with ``random_state + r``.
     starts : int
-        Of k-means in each run; the tightest clusters count.
+        Random starts of k-means in each run; the tightest clusters count.
     random_state : int
         Seed of the first run.
     progress : bool
@@ -89,9 +89,9 @@ def clustering(
     """
     whole_number("repeats", repeats, least=1)
     whole_number("starts", starts, least=1)
-    task = Task.of(y)
+    task = Target.of(y)
     X = embeddings(Z).cpu().numpy()
-    from sklearn.cluster import KMeans  # half a second, of which the protocols need nothing
+    from sklearn.cluster import KMeans  # half a second; the protocols do not need it
 
     labels, names = classes_of(task.y, count=len(X), unlabelled=task.level == "node")
     check_two_classes(task.called(names))
@@ -102,7 +102,7 @@ def clustering(
         warnings.catch_warnings(),
     ):
         step = one_more(report)
-        # Fewer different embeddings than classes: the scores tell.
+        # Fewer different embeddings than classes: the scores show it.
         warnings.filterwarnings("ignore", message="Number of distinct", category=ConvergenceWarning)
         for seed in range(random_state, random_state + repeats):
             kmeans = KMeans(len(names), n_init=starts, random_state=seed)
@@ -116,7 +116,7 @@ def clustering(
 
 
 def matched_accuracy(y: Sequence[int] | Ints, clusters: Sequence[int] | Ints) -> float:
-    """Accuracy of the best one-to-one matching of clusters with classes (Hungarian method).
+    """Return the accuracy of the best one-to-one matching of clusters with classes.
 
     >>> matched_accuracy([0, 0, 1, 1, 2], [5, 5, 3, 3, 3])
     0.8

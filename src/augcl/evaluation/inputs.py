@@ -1,4 +1,4 @@
-"""Embeddings, labels and splits in whatever form they are given, checked."""
+"""Check and convert the inputs of an evaluation: embeddings, kernels, labels and splits."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Task:
-    """What is to be predicted: raw labels, of "graph", "node" or "any"; fixed splits if any.
+class Target:
+    """What to predict: raw labels `y` of "graph", "node" or "any" level, and fixed splits, if any.
 
-    `classes` is what the user calls the classes 0, 1, …
+    `classes` are the user's names of the classes 0, 1, …
     """
 
     y: Any
@@ -32,13 +32,13 @@ class Task:
     classes: Sequence[str] | None = None
 
     @classmethod
-    def of(cls, y: Any, splits: Splits | None = None) -> Task:
-        """From labels, or from the graph or the set of graphs that has them.
+    def of(cls, y: Any, splits: Splits | None = None) -> Target:
+        """Take labels, or the labels of a graph or a set of graphs.
 
-        >>> Task.of([0, 1, 1]).level
+        >>> Target.of([0, 1, 1]).level
         'any'
         """
-        if isinstance(y, Task):
+        if isinstance(y, Target):
             return y
         if isinstance(y, GraphSet):
             return cls(y.y, "graph", splits, y.classes)
@@ -51,9 +51,9 @@ class Task:
         return cls(y, "any", splits)
 
     def called(self, labels: list[Any]) -> list[Any]:
-        """What the user calls the classes with these labels, for messages.
+        """Return the user's names of the classes with these labels, for messages.
 
-        >>> Task([0, 1, 1], classes=["solid", "liquid"]).called([1])
+        >>> Target([0, 1, 1], classes=["solid", "liquid"]).called([1])
         ['liquid']
         """
         known = dict(enumerate(self.classes or ()))
@@ -61,7 +61,7 @@ class Task:
 
 
 def embeddings(Z: Any) -> Tensor:
-    """(N, D) dense and finite; device and precision stay as they are."""
+    """Return the embeddings as a dense, finite tensor (N, D); keep device and precision."""
     if hasattr(Z, "toarray"):  # SciPy's sparse matrices: raw features
         Z = Z.toarray()
     if not isinstance(Z, Tensor):
@@ -69,7 +69,7 @@ def embeddings(Z: Any) -> Tensor:
             Z = np.array(Z)
             Z = torch.from_numpy(Z if Z.dtype in (np.float32, np.float64) else Z.astype(np.float64))
         except (TypeError, ValueError) as error:
-            raise InputError(f"embeddings are no matrix of numbers: {error}") from error
+            raise InputError(f"embeddings are not a matrix of numbers: {error}") from error
     X: Tensor = Z.detach()
     X = X if X.layout == torch.strided else X.to_dense()
     X = X if X.is_floating_point() else X.double()
@@ -81,18 +81,18 @@ def embeddings(Z: Any) -> Tensor:
     bad = ~X.isfinite().all(dim=1)
     if bad.any():
         raise InputError(
-            f"{int(bad.sum())} of {len(X)} embeddings hold NaN or infinity, "
-            f"first at row {int(bad.int().argmax())}"
+            f"{int(bad.sum())} of {len(X)} embeddings contain NaN or infinity, "
+            f"the first is row {int(bad.int().argmax())}"
         )
     return X
 
 
 def kernel_matrix(X: Tensor) -> Tensor:
-    """Raise `InputError` unless `X` has the similarity of every sample to every sample."""
+    """Return `X` if it is a symmetric (N, N) kernel, else raise `InputError`."""
     if X.shape[0] != X.shape[1]:
         raise InputError(
-            f"the kernel has shape {tuple(X.shape)}: evaluate needs all samples against all "
-            "samples, as fit_transform gives them"
+            f"the kernel has shape {tuple(X.shape)}: evaluate needs the similarities of all "
+            "samples to all samples, as fit_transform returns them"
         )
     difference = (X - X.T).abs()
     if difference.max() > 1e-4 * X.abs().max():
@@ -100,15 +100,16 @@ def kernel_matrix(X: Tensor) -> Tensor:
         raise InputError(
             f"the kernel is not symmetric: row {row}, column {column} has "
             f"{float(X[row, column]):.6g}, row {column}, column {row} has "
-            f"{float(X[column, row]):.6g}; give the same samples, in the same order, both ways"
+            f"{float(X[column, row]):.6g}; rows and columns must be the same samples in the same "
+            "order"
         )
     return X
 
 
 def classes_of(y: Any, *, count: int, unlabelled: bool) -> tuple[Ints, list[Any]]:
-    """Classes as 0 … C − 1 in sorted order, and their names.
+    """Number the classes 0 … C − 1 in sorted order; return the numbers and the names.
 
-    With `unlabelled`, the label −1 or NaN means that there is none, and stays −1.
+    With `unlabelled`, the label −1 or NaN means "no label" and becomes −1.
     """
     if y is None:
         raise InputError("evaluate needs labels: these samples have none (y is None)")
@@ -118,7 +119,9 @@ def classes_of(y: Any, *, count: int, unlabelled: bool) -> tuple[Ints, list[Any]
     if labels.ndim != 1:
         raise InputError(f"labels have shape {labels.shape}: evaluate needs one class per sample")
     if len(labels) != count:
-        raise InputError(f"{count} embeddings but {len(labels)} labels: one label for each is due")
+        raise InputError(
+            f"{count} embeddings but {len(labels)} labels: expected one label per embedding"
+        )
     missing = np.isnan(labels) if labels.dtype.kind == "f" else np.zeros(len(labels), dtype=bool)
     if missing.any() and not unlabelled:
         raise InputError(f"evaluate needs labels: row {int(missing.argmax())} has none (NaN)")
@@ -130,21 +133,21 @@ def classes_of(y: Any, *, count: int, unlabelled: bool) -> tuple[Ints, list[Any]
 
 
 def check_two_classes(names: Sequence[Any]) -> None:
-    """Raise `InputError` if there is nothing to tell apart."""
+    """Raise `InputError` unless there are at least two classes."""
     if len(names) < 2:
         raise InputError(
-            f"all labels are {names[0]!r}: a classifier needs two classes or more"
+            f"all labels are {names[0]!r}: a classifier needs at least two classes"
             if len(names)
             else "no labelled samples: evaluate needs at least two classes"
         )
 
 
 @dataclass(frozen=True)
-class Request:
-    """Checked samples and settings: what every protocol works on.
+class Samples:
+    """Checked samples and settings, the input of every protocol.
 
-    `X` is (N, D), or (N, N) if it is a `kernel`, `y` (N,) the number of the class in `names`,
-    `parts` (S, N) the fixed splits if there are any. All samples are labelled.
+    `X` is (N, D), or (N, N) for a `kernel`; `y` (N,) holds indices into `names`; `parts` (S, N)
+    are the fixed splits, if any. All samples are labelled.
     """
 
     X: Tensor
@@ -159,12 +162,12 @@ class Request:
     kernel: bool = False
 
     def seeds(self, repeats: int) -> list[int]:
-        """Of the runs: as many as were asked for, or `repeats`."""
+        """Return the seed of each run; there are `self.repeats` runs, or `repeats` if None."""
         count = repeats if self.repeats is None else self.repeats
         return list(range(self.random_state, self.random_state + count))
 
     def single(self) -> Tensor:
-        """`X` in single precision, with squares that are finite, too."""
+        """Return `X` in single precision; refuse numbers whose squares would overflow."""
         if self.X.abs().max() > 1e18:
-            raise InputError("embeddings hold numbers beyond 1e18: scale them down")
+            raise InputError("embeddings contain numbers above 1e18: scale them down")
         return self.X.float()

@@ -1,10 +1,10 @@
 """Protocol `grace-liblinear`: one-vs-rest logistic regression on normalised embeddings of nodes.
 
-As GRACE judges: rows of length 1, a random 10 % of the nodes to train and 90 % to test, C chosen
-from 2⁻¹⁰ … 2⁹ by 5-fold cross-validation inside the training part. The numbers are those of
-``GridSearchCV(OneVsRestClassifier(LogisticRegression(solver="liblinear")), cv=5)`` on the same
-splits. (The released code gives scikit-learn the labels one-hot, which makes the inner folds plain
-instead of stratified and their score that of exact rows; ours are the usual ones.)
+The protocol of GRACE: rows of length 1, a random 10 % of the nodes to train and 90 % to test, C
+chosen from 2⁻¹⁰ … 2⁹ by 5-fold cross-validation inside the training part. The numbers equal those
+of ``GridSearchCV(OneVsRestClassifier(LogisticRegression(solver="liblinear")), cv=5)`` on the same
+splits. (The released code passes one-hot labels to scikit-learn; then the inner folds are not
+stratified, and their score counts exact rows. Ours use the usual folds and score.)
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from sklearn.preprocessing import normalize
 from torch import Tensor
 
 from augcl.errors import InputError
-from augcl.evaluation.inputs import Ints, Request
+from augcl.evaluation.inputs import Ints, Samples
 from augcl.evaluation.score import Score
 from augcl.evaluation.splits import TEST, TRAIN, check_parts, random_parts
 from augcl.training.progress import one_more, progress_bar
@@ -36,21 +36,21 @@ GRID = tuple(2.0**power for power in range(-10, 10))
 INNER_FOLDS = 5
 
 
-def grace_liblinear(request: Request) -> Score:
-    """10 % of the nodes to train and 90 % to test, drawn anew for each run; 3 runs."""
-    seeds = request.seeds(3)
-    parts = random_parts(len(request.y), seeds, val=0)
-    check_parts(parts, torch.from_numpy(request.y), request.names, needed=(TRAIN, TEST))
-    X = normalize(np.asarray(request.X.cpu().numpy(), dtype=np.float64))
+def grace_liblinear(samples: Samples) -> Score:
+    """Train on 10 % of the nodes and test on 90 %, drawn for each run; 3 runs by default."""
+    seeds = samples.seeds(3)
+    parts = random_parts(len(samples.y), seeds, val=0)
+    check_parts(parts, torch.from_numpy(samples.y), samples.names, needed=(TRAIN, TEST))
+    X = normalize(np.asarray(samples.X.cpu().numpy(), dtype=np.float64))
     total = len(seeds) * (INNER_FOLDS * len(GRID) + 1)
     title = "evaluate: grace-liblinear"
-    with progress_bar(title, total, show=request.progress, stay=False) as report:
+    with progress_bar(title, total, show=samples.progress, stay=False) as report:
         predicted = grid_search_predictions(
-            X, request.y, parts, jobs=request.jobs, on_fit=one_more(report)
+            X, samples.y, parts, jobs=samples.jobs, on_fit=one_more(report)
         )
     accuracies, macro = [], []
     for labels, part in zip(predicted, parts.numpy(), strict=True):
-        true, found = request.y[part == TEST], labels[part == TEST]
+        true, found = samples.y[part == TEST], labels[part == TEST]
         accuracies.append((float(np.mean(true == found)),))
         macro.append(float(f1_score(true, found, average="macro")))
     details = {"macro_f1": tuple(macro)}
@@ -65,7 +65,7 @@ def grid_search_predictions(
     jobs: int = 1,
     on_fit: Callable[[], None] = lambda: None,
 ) -> list[Ints]:
-    """For each split (R, N) the (N,) classes that the regression with the best C predicts.
+    """Return (N,) predicted classes for each split of `parts` (R, N), with the best C.
 
     Examples
     --------
@@ -80,7 +80,7 @@ def grid_search_predictions(
         if len(counts) < 2 or counts.max() < INNER_FOLDS:
             raise InputError(
                 f"the {len(train)} training samples of split {run} are too few: {INNER_FOLDS} "
-                "inner folds need two classes, one with as many members"
+                f"inner folds need two classes, and {INNER_FOLDS} members of one of them"
             )
 
     def predict(train: Ints, wanted: Ints, C: float) -> Ints:
@@ -95,7 +95,7 @@ def grid_search_predictions(
 
     # liblinear releases the interpreter lock, so threads are enough.
     parallel = joblib.Parallel(jobs, prefer="threads")
-    with warnings.catch_warnings():  # of rare classes, which are told of elsewhere, once
+    with warnings.catch_warnings():  # check_parts warns of rare classes once
         warnings.filterwarnings("ignore", message="The least populated class")
         warnings.filterwarnings("ignore", message="Label .* is present in all training")
         inner = [
@@ -112,7 +112,8 @@ def grid_search_predictions(
 
 
 def _best_of_grid(scores: Sequence[float], runs: int) -> list[float]:
+    """Return the best C of each run."""
     table = np.reshape(scores, (runs, INNER_FOLDS, len(GRID)))
-    # The mean that GridSearchCV takes, so that ties are the same ties; the first C wins.
+    # The same mean as in GridSearchCV, so that ties are the same; the first C wins.
     means = [np.average(np.ascontiguousarray(run.T), axis=1) for run in table]
     return [GRID[int(np.argmax(mean))] for mean in means]

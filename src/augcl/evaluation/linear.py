@@ -1,7 +1,8 @@
 """Protocols `linear-10-10-80` and `wikics-20`: softmax regression on the embeddings of nodes.
 
-As GCA and its kin judge: embeddings as they are, Adam with rate 0.01 and no weight decay; of each
-run the test accuracy at the first of every 20 steps with the best validation accuracy counts.
+The protocol of GCA and related papers: unscaled embeddings, Adam with rate 0.01 and no weight
+decay. Validation accuracy is computed every 20 steps; the test accuracy at the first best step
+counts.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from sklearn.metrics import f1_score
 from torch import Tensor
 
 from augcl.errors import InputError
-from augcl.evaluation.inputs import Request
+from augcl.evaluation.inputs import Samples
 from augcl.evaluation.score import Score
 from augcl.evaluation.splits import TEST, TRAIN, VALIDATION, check_parts, random_parts
 from augcl.training.progress import one_more, progress_bar
@@ -25,16 +26,16 @@ from augcl.training.threads import threads_for
 
 LEARNING_RATE, MOMENTUM, DECAY, EPSILON = 0.01, 0.9, 0.999, 1e-8
 CHECK_EVERY = 20
-# Inputs of the runs that are trained at once. On a processor they should stay in its cache; on a
-# graphics card calls are what takes time, so as many runs as reasonably fit.
+# Size of the inputs of the runs that are trained together. On a CPU they should stay in the cache;
+# on a GPU calls dominate the time, so train as many runs together as reasonably fit.
 BYTES_AT_ONCE = {"cpu": 4 << 20, "cuda": 1 << 30}
 
 
 @dataclass(frozen=True)
-class Fit:
-    """The layer (C, D + 1) of the first best validation step, its bias last, and what it reached.
+class Regression:
+    """A trained layer (C, D + 1), bias last, at the first step with the best validation accuracy.
 
-    `correct` counts validation nodes, `accuracy` is the fraction of test nodes predicted right.
+    `correct` counts validation nodes; `accuracy` is the fraction of test nodes predicted correctly.
     """
 
     weight: Tensor
@@ -54,25 +55,25 @@ def softmax_regressions(
     steps: int = 3000,
     jobs: int = 1,
     on_check: Callable[[], None] = lambda: None,
-) -> list[Fit]:
+) -> list[Regression]:
     """Train one softmax regression per split and keep the best by validation.
 
     Parameters
     ----------
     Z : (N, D) float
-        Embeddings, used as they are; device and precision follow them.
+        Embeddings, not scaled; they decide device and precision.
     y : (N,) int64
         Classes 0 … `classes` − 1.
     parts : (R, N) int64
         For each run the part of each node: `TRAIN`, `VALIDATION`, `TEST` or `UNUSED`.
     seeds : sequence of R int
-        Of the initial weights.
+        Seeds of the initial weights.
     steps : int
-        Of Adam; validation is looked at every 20 of them.
+        Steps of Adam; the validation accuracy is computed every 20 steps.
     jobs : int
-        Groups of runs worked on at once (threads); does not change the result.
+        Groups of runs trained at the same time (threads); does not change the result.
     on_check : callable
-        Called after each look of each run at its validation part, from its thread.
+        Called after each validation of each run, from its thread.
 
     Examples
     --------
@@ -87,30 +88,30 @@ def softmax_regressions(
     inputs = torch.cat([Z, Z.new_ones(len(Z), 1)], dim=1)  # the bias is one more weight
     y, parts = y.to(Z.device), parts.to(Z.device)
 
-    def group(runs: Sequence[int]) -> list[Fit]:
+    def group(runs: Sequence[int]) -> list[Regression]:
         return _train(inputs, y, parts[runs], [seeds[r] for r in runs], classes, steps, on_check)
 
     groups = list(_groups(parts, inputs))
-    # Each thread keeps to one core; the calls of torch let the other threads go on.
+    # Each thread uses one core; calls of torch release the interpreter lock.
     with threads_for(nodes_per_batch=0):
         found = joblib.Parallel(jobs, prefer="threads")(joblib.delayed(group)(g) for g in groups)
     return [fit for fits in found for fit in fits]
 
 
 def _groups(parts: Tensor, inputs: Tensor) -> Iterator[list[int]]:
-    """Consecutive runs with equally large parts, as many as should be trained at once."""
+    """Yield groups of consecutive runs with parts of equal size, to be trained together."""
     sizes = torch.stack([(parts == TRAIN).sum(1), (parts == VALIDATION).sum(1)], dim=1).tolist()
     allowed = BYTES_AT_ONCE["cpu" if inputs.device.type == "cpu" else "cuda"]
     for (train, _), equal in groupby(range(len(parts)), key=lambda r: tuple(sizes[r])):
         runs = list(equal)
         most = max(1, allowed // (train * inputs.shape[1] * inputs.element_size()))
         pieces = -(-len(runs) // most)
-        for piece in range(pieces):  # of nearly the same size, so that threads end together
+        for piece in range(pieces):  # of nearly equal size, so that threads end together
             yield runs[piece * len(runs) // pieces : (piece + 1) * len(runs) // pieces]
 
 
 def _rows(parts: Tensor, part: int) -> Tensor:
-    """(R, n) the nodes of a part that is equally large in all runs."""
+    """Return (R, n) the nodes of a part that has n nodes in every run."""
     return (parts == part).nonzero()[:, 1].view(len(parts), -1)
 
 
@@ -123,7 +124,7 @@ def _train(
     classes: int,
     steps: int,
     on_check: Callable[[], None],
-) -> list[Fit]:
+) -> list[Regression]:
     R, D = len(parts), inputs.shape[1]
     train, held = _rows(parts, TRAIN), _rows(parts, VALIDATION)
     n = train.shape[1]
@@ -165,12 +166,12 @@ def _train(
         predicted = (best[r] @ inputs.T).argmax(0)
         test = parts[r] == TEST
         accuracy = (predicted[test] == y[test]).sum().item() / int(test.sum())
-        fits.append(Fit(best[r], int(best_step[r]), int(correct[r]), accuracy, predicted))
+        fits.append(Regression(best[r], int(best_step[r]), int(correct[r]), accuracy, predicted))
     return fits
 
 
 def initial_weights(classes: int, width: int, seed: int) -> Tensor:
-    """(C, D) uniform Xavier weights.
+    """Draw (C, D) uniform Xavier weights.
 
     >>> initial_weights(2, 4, seed=0).abs().max() < 1  # √(6 / (C + D))
     tensor(True)
@@ -180,44 +181,43 @@ def initial_weights(classes: int, width: int, seed: int) -> Tensor:
     return (2 * draw - 1) * bound
 
 
-def linear_10_10_80(request: Request) -> Score:
-    """10 % of the nodes to train, 10 % to choose the step, 80 % to test; drawn anew for each run.
-
-    3000 steps, 20 runs.
-    """
-    seeds = request.seeds(20)
-    parts = random_parts(len(request.y), seeds)
-    return _score("linear-10-10-80", request, parts, seeds, steps=3000)
+def linear_10_10_80(samples: Samples) -> Score:
+    """Train on 10 % of the nodes, choose the step on 10 %, test on 80 %; 3000 steps, 20 runs."""
+    seeds = samples.seeds(20)
+    parts = random_parts(len(samples.y), seeds)
+    return _score("linear-10-10-80", samples, parts, seeds, steps=3000)
 
 
-def wikics_20(request: Request) -> Score:
-    """The splits that came with the data, 20 for Wiki-CS; 800 steps, one run per split."""
-    parts = request.parts
+def wikics_20(samples: Samples) -> Score:
+    """Use the splits of the data, 20 for Wiki-CS; 800 steps, one run per split."""
+    parts = samples.parts
     if parts is None:
         raise InputError(
-            "protocol wikics-20 needs the splits that came with the data: give a graph that has "
-            "them instead of its labels, or splits="
+            "protocol wikics-20 needs the splits of the data: give a graph with splits instead of "
+            "its labels, or splits="
         )
-    seeds = request.seeds(len(parts))
+    seeds = samples.seeds(len(parts))
     if len(seeds) > len(parts):
-        raise InputError(f"repeats={len(seeds)}: there are only {len(parts)} splits, a run each")
+        raise InputError(
+            f"repeats={len(seeds)}: there are {len(parts)} splits, and each gives one run"
+        )
     name = "wikics-20" if len(seeds) == 20 else f"wikics-20, but {len(seeds)} splits"
-    return _score(name, request, parts[: len(seeds)], seeds, steps=800)
+    return _score(name, samples, parts[: len(seeds)], seeds, steps=800)
 
 
-def _score(name: str, request: Request, parts: Tensor, seeds: list[int], *, steps: int) -> Score:
-    y = torch.from_numpy(request.y)
-    check_parts(parts, y, request.names, needed=(TRAIN, VALIDATION, TEST))
+def _score(name: str, samples: Samples, parts: Tensor, seeds: list[int], *, steps: int) -> Score:
+    y = torch.from_numpy(samples.y)
+    check_parts(parts, y, samples.names, needed=(TRAIN, VALIDATION, TEST))
     checks = len(seeds) * (steps // CHECK_EVERY)
-    with progress_bar(f"evaluate: {name}", checks, show=request.progress, stay=False) as report:
+    with progress_bar(f"evaluate: {name}", checks, show=samples.progress, stay=False) as report:
         fits = softmax_regressions(
-            request.single(),
+            samples.single(),
             y,
             parts,
             seeds,
-            classes=len(request.names),
+            classes=len(samples.names),
             steps=steps,
-            jobs=request.jobs,
+            jobs=samples.jobs,
             on_check=one_more(report),
         )
     macro = []

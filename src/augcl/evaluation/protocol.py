@@ -1,4 +1,4 @@
-"""`evaluate`: embeddings and labels to a score, by a named protocol."""
+"""`evaluate`: score embeddings with a named protocol."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from augcl.checks import whole_number
 from augcl.data.node_graph import Splits
 from augcl.errors import InputError, one_of
 from augcl.evaluation.inputs import (
-    Request,
-    Task,
+    Samples,
+    Target,
     check_two_classes,
     classes_of,
     embeddings,
@@ -26,7 +26,7 @@ from augcl.evaluation.score import Score
 from augcl.evaluation.splits import UNUSED, fixed_parts
 from augcl.evaluation.svm import tu_svm_10fold
 
-PROTOCOLS: dict[str, Callable[[Request], Score]] = {
+PROTOCOLS: dict[str, Callable[[Samples], Score]] = {
     "tu-svm-10fold": tu_svm_10fold,
     "linear-10-10-80": linear_10_10_80,
     "wikics-20": wikics_20,
@@ -47,18 +47,18 @@ def evaluate(
     jobs: int = 1,
     progress: bool = True,
 ) -> Score:
-    """How well a simple classifier predicts `y` from the embeddings `Z`.
+    """Measure how well a simple classifier predicts `y` from the embeddings `Z`.
 
-    ``tu-svm-10fold``, for graphs, of GraphCL and its kin: stratified 10-fold cross-validation of
-    an RBF support vector machine on the embeddings as they are; C is chosen from 10⁻³ … 10³ by
-    5-fold cross-validation inside each training part. The numbers are those of scikit-learn's
-    ``GridSearchCV(SVC())`` on the same folds. 5 runs. With `kernel`, the support vector machine
-    takes the similarities as they are instead of the RBF kernel.
+    ``tu-svm-10fold``, for graphs, as in GraphCL and related papers: stratified 10-fold
+    cross-validation of an RBF support vector machine on unscaled embeddings; C is chosen from
+    10⁻³ … 10³ by 5-fold cross-validation inside each training part. The numbers equal those of
+    scikit-learn's ``GridSearchCV(SVC())`` on the same folds. 5 runs. With `kernel`, the support
+    vector machine uses the given similarities instead of the RBF kernel.
 
-    ``linear-10-10-80``, for nodes, of GCA and its kin: softmax regression on the embeddings as they
-    are, 3000 full-batch steps of Adam; a random 10 % of the nodes to train, 10 % to choose the
-    step, 80 % to test. As in the original, splits are not stratified: a class that is in no
-    training part cannot be predicted, of which a warning tells. 20 runs.
+    ``linear-10-10-80``, for nodes, as in GCA and related papers: softmax regression on unscaled
+    embeddings, 3000 full-batch steps of Adam; a random 10 % of the nodes to train, 10 % to choose
+    the step, 80 % to test. As in the original, splits are not stratified: a class without a
+    training node cannot be predicted, and a warning says so. 20 runs.
 
     ``wikics-20``, for nodes with public splits: the same with these splits and 800 steps, one run
     per split.
@@ -80,16 +80,16 @@ def evaluate(
         Name of the protocol. "auto": the one for nodes if `y` is one graph (``wikics-20`` if that
         has 20 splits), else the one for graphs.
     repeats : int, optional
-        Runs, if not as many as the protocol says; run r draws its folds, split or initial weights
-        with seed ``random_state + r``.
+        Number of runs; the protocol decides if None. Run r draws its folds, split or initial
+        weights with seed ``random_state + r``.
     folds : int, optional
-        Folds of each run of ``tu-svm-10fold``, if not 10.
+        Folds of each run of ``tu-svm-10fold``; 10 if None.
     splits : Splits, optional
-        For ``wikics-20``, if `y` does not have them.
+        Splits for ``wikics-20`` if `y` has none.
     random_state : int
         Seed of the first run.
     jobs : int
-        Folds or runs worked on at once; does not change the result.
+        Folds or runs computed at the same time; does not change the result.
     progress : bool
         Show a progress bar on standard error if that is a terminal.
 
@@ -113,7 +113,7 @@ def evaluate(
     >>> print(evaluate(y[:, None] - 0.5, y, protocol="linear-10-10-80", repeats=2))
     100.00 ± 0.00 % (2 runs, linear-10-10-80)
     """
-    task = Task.of(y, splits)
+    task = Target.of(y, splits)
     name = one_of(protocol, ("auto", *PROTOCOLS), "protocol")
     name = protocol_for(task) if name == "auto" else name
     if repeats is not None:
@@ -121,7 +121,7 @@ def evaluate(
     if folds is not None and name != "tu-svm-10fold":
         raise InputError(f"folds={folds}: protocol {name} has no folds, only tu-svm-10fold has")
     if kernel and name != "tu-svm-10fold":
-        raise InputError(f"protocol {name} judges embeddings, no kernel: use tu-svm-10fold")
+        raise InputError(f"protocol {name} takes embeddings, not a kernel: use tu-svm-10fold")
     X = kernel_matrix(embeddings(Z)) if kernel else embeddings(Z)
     nodes = task.level == "node" or name != "tu-svm-10fold"
     labels, names = classes_of(task.y, count=len(X), unlabelled=nodes)
@@ -132,7 +132,7 @@ def evaluate(
         rows = torch.from_numpy(kept).to(X.device)
         X = X[rows][:, rows] if kernel else X[rows]
     score = PROTOCOLS[name](
-        Request(
+        Samples(
             X=X,
             y=labels[kept],
             names=names,
@@ -150,8 +150,8 @@ def evaluate(
     return replace(score, splits=everywhere)
 
 
-def protocol_for(task: Task) -> str:
-    """The protocol that is customary for a task."""
+def protocol_for(task: Target) -> str:
+    """Return the usual protocol for a target."""
     if task.level != "node":
         return "tu-svm-10fold"
     public = task.splits is not None and len(task.splits.train) == 20

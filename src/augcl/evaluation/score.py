@@ -1,4 +1,4 @@
-"""What an evaluation gives back."""
+"""The result of an evaluation: accuracies by run and fold."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ class Score:
         For each run the fold in which each sample was tested or, where a run has a single test
         part, the part it was in: 0 training, 1 validation, 2 test, −1 none.
     details : mapping of str to tuple of float
-        What else was measured, one number per run, such as ``"macro_f1"``.
+        Other measures, one number per run, such as ``"macro_f1"``.
     inner : tuple of tuple of float
-        (R, K) accuracy inside each training part, by which the classifier's setting was chosen
-        there: what another setting may be chosen by without a look at the test part. Empty where
-        the protocol gives none.
+        (R, K) accuracy inside each training part, by which the protocol chose the setting of its
+        classifier. Use it to choose other settings without the test part. Empty if the protocol
+        has none.
 
     Examples
     --------

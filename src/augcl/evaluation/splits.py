@@ -1,4 +1,4 @@
-"""Which nodes a classifier is trained on, chosen by and judged on."""
+"""Splits of the nodes into training, validation and test parts."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TRAIN, VALIDATION, TEST, UNUSED = 0, 1, 2, -1
 
 
 def random_parts(N: int, seeds: Sequence[int], *, train: float = 0.1, val: float = 0.1) -> Tensor:
-    """(R, N) int64 the part of each node, drawn anew for each seed: not stratified.
+    """Draw (R, N) int64 the part of each node, one row per seed; not stratified.
 
     >>> random_parts(10, seeds=[0, 1]).tolist()
     [[2, 2, 2, 2, 0, 2, 1, 2, 2, 2], [2, 2, 2, 2, 1, 2, 2, 2, 0, 2]]
@@ -26,7 +26,7 @@ def random_parts(N: int, seeds: Sequence[int], *, train: float = 0.1, val: float
     if n_train == 0:
         raise InputError(
             f"{N} labelled nodes are too few to train on {100 * train:g} % of them: "
-            f"at least {int(np.ceil(1 / train))} are needed"
+            f"give at least {int(np.ceil(1 / train))}"
         )
     parts = torch.full((len(seeds), N), TEST)
     for row, seed in zip(parts, seeds, strict=True):
@@ -37,7 +37,7 @@ def random_parts(N: int, seeds: Sequence[int], *, train: float = 0.1, val: float
 
 
 def fixed_parts(splits: Splits, N: int) -> Tensor:
-    """(S, N) int64 the part of each node in each of the S splits that came with the data.
+    """Return (S, N) int64 the part of each node in each of the S splits of the data.
 
     >>> one = torch.tensor([[True, False, False, False]])
     >>> fixed_parts(Splits(train=one, val=one.roll(1), test=one.roll(2)), 4).tolist()
@@ -49,17 +49,17 @@ def fixed_parts(splits: Splits, N: int) -> Tensor:
         if mask.shape != parts.shape:
             raise InputError(
                 f"splits.{name} has shape {tuple(mask.shape)}: "
-                f"{tuple(parts.shape)}, splits × samples, is due"
+                f"expected {tuple(parts.shape)}, splits × samples"
             )
         twice = (mask & (parts != UNUSED)).any(dim=0)
         if twice.any():
-            raise InputError(f"splits: sample {int(twice.int().argmax())} is in two parts at once")
+            raise InputError(f"splits: sample {int(twice.int().argmax())} is in two parts")
         parts[mask] = part
     return parts
 
 
 def check_parts(parts: Tensor, y: Tensor, names: Sequence[Any], *, needed: Sequence[int]) -> None:
-    """Raise if a part is empty; warn of classes that some run never sees in training."""
+    """Raise if a part is empty; warn of classes without a training sample in some split."""
     for part, word in ((TRAIN, "training"), (VALIDATION, "validation"), (TEST, "test")):
         empty = ~(parts == part).any(dim=1)
         if part in needed and empty.any():

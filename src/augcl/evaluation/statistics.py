@@ -1,4 +1,4 @@
-"""How sure a share is, and whether one method is better than another on the same folds."""
+"""Statistics of scores: paired tests, Holm's correction, intervals of shares, average ranks."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class PairedDifference:
 
 
 def p_text(p: float) -> str:
-    """A p value as people write it.
+    """Format a p value.
 
     >>> p_text(0.0421), p_text(2e-9)
     ('= 0.042', '< 0.001')
@@ -67,10 +67,10 @@ def paired_difference(a: Any, b: Any, *, test_to_train: float = 1 / 9) -> Paired
         raise InputError(f"cannot pair accuracies of shapes {first.shape} and {second.shape}")
     n = first.size
     if n < 2:
-        raise InputError(f"a paired test needs two pairs or more, got {n}: use more seeds or folds")
+        raise InputError(f"a paired test needs at least 2 pairs, got {n}: use more seeds or folds")
     difference = (first - second).ravel()
     if not np.isfinite(difference).all():
-        raise InputError("accuracies hold NaN or infinity")
+        raise InputError("accuracies contain NaN or infinity")
     mean = float(difference.mean())
     if np.ptp(difference) < 1e-12:  # constant up to rounding: there is no spread to test against
         return PairedDifference(mean, mean, mean, p=1.0 if abs(mean) < 1e-12 else 0.0)
@@ -81,7 +81,7 @@ def paired_difference(a: Any, b: Any, *, test_to_train: float = 1 / 9) -> Paired
 
 
 def holm(p: Sequence[float]) -> list[float]:
-    """p values adjusted for their number (Holm, 1979), in the order given.
+    """Adjust p values for their number (Holm, 1979); keep their order.
 
     >>> holm([0.01, 0.04, 0.03])
     [0.03, 0.06, 0.06]
@@ -97,23 +97,25 @@ def holm(p: Sequence[float]) -> list[float]:
 def wilson_interval(
     successes: float, trials: int, *, confidence: float = 0.95
 ) -> tuple[float, float]:
-    """The interval of a share, `successes` of `trials`, by Wilson (1927); within 0 … 1.
+    """Return Wilson's (1927) interval of the share `successes` / `trials`; it lies within 0 … 1.
 
-    `successes` need not be whole: it may be the mean of several counts on the same trials.
+    `successes` may be a fraction: the mean of several counts on the same trials.
 
     >>> low, high = wilson_interval(1200, 1500)
     >>> round(low, 4), round(high, 4)
     (0.779, 0.8195)
     """
     if trials < 1 or not 0 <= successes <= trials:
-        raise InputError(f"{successes} of {trials}: give numbers with 0 <= a <= b, b >= 1")
+        raise InputError(
+            f"{successes} successes of {trials} trials: give 0 <= successes <= trials, trials >= 1"
+        )
     if not 0 < confidence < 1:
         raise InputError(f"confidence is {confidence!r}: it must lie between 0 and 1")
     z = float(stats.norm.ppf((1 + confidence) / 2))
     share, squared = successes / trials, z * z / trials
     centre = (share + squared / 2) / (1 + squared)
     reach = z * np.sqrt(share * (1 - share) / trials + squared / (4 * trials)) / (1 + squared)
-    # At the ends one border is the share itself; rounding must not put it on the other side.
+    # At the ends one bound is the share itself; rounding must not move it to the other side.
     low = 0.0 if successes == 0 else max(0.0, centre - reach)
     high = 1.0 if successes == trials else min(1.0, centre + reach)
     return float(low), float(high)
@@ -188,7 +190,7 @@ def compare_ranks(scores: Any, names: Sequence[str]) -> Ranks:
 
 
 def nemenyi_quantile(methods: int) -> float:
-    """Quantile q of the Nemenyi test at the level 0.05.
+    """Return the quantile q of the Nemenyi test at the level 0.05.
 
     >>> round(nemenyi_quantile(2), 3)
     1.96
@@ -208,7 +210,9 @@ def _checked(scores: Any, names: Sequence[str]) -> np.ndarray[Any, np.dtype[np.f
     if len(set(names)) < len(names):
         raise InputError(f"names of methods repeat: {', '.join(names)}")
     if not np.isfinite(table).all():
-        raise InputError("scores hold NaN or infinity: leave out data sets that a method misses")
+        raise InputError(
+            "scores contain NaN or infinity: leave out data sets without a score of every method"
+        )
     return table
 
 
@@ -217,7 +221,7 @@ def _best_first(names: Sequence[str], average: Sequence[float]) -> list[tuple[st
 
 
 def _friedman(ranks: np.ndarray[Any, np.dtype[np.float64]]) -> float:
-    """As scipy's friedmanchisquare, which refuses two methods and returns NaN if all ranks tie."""
+    """Return Friedman's p value; scipy's refuses two methods and gives NaN if all ranks tie."""
     methods = ranks.shape[1]
     centred = ranks - (methods + 1) / 2
     spread = float((centred**2).sum())

@@ -1,8 +1,8 @@
-"""Protocol `tu-svm-10fold`: the accuracy of an RBF support vector machine, C chosen inside.
+"""Protocol `tu-svm-10fold`: an RBF support vector machine, C chosen inside the training part.
 
-Scikit-learn's ``GridSearchCV(SVC(), {"C": GRID}, cv=5)`` on every outer fold, with the same numbers
-in less than half the time: the squared distances are computed once for all folds, and one kernel
-matrix serves all values of C.
+The numbers equal those of scikit-learn's ``GridSearchCV(SVC(), {"C": GRID}, cv=5)`` on every outer
+fold, in less than half the time: the squared distances are computed once for all folds, and one
+kernel matrix serves all values of C.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from sklearn.svm import SVC
 
 from augcl.checks import whole_number
 from augcl.errors import InputError
-from augcl.evaluation.inputs import Ints, Request, check_two_classes
+from augcl.evaluation.inputs import Ints, Samples, check_two_classes
 from augcl.evaluation.score import Score
 from augcl.training.progress import one_more, progress_bar
 
@@ -27,21 +27,21 @@ Floats = NDArray[np.float64]
 
 GRID = (1e-3, 1e-2, 1e-1, 1.0, 10.0, 100.0, 1000.0)
 INNER_FOLDS = 5
-# Beyond this many samples the N × N matrix (0.8 GB) is not worth its memory.
+# With more samples than this, the N × N matrix (0.8 GB) is not worth its memory.
 LARGEST_MATRIX = 10_000
 
 
-def tu_svm_10fold(request: Request) -> Score:
-    """Stratified cross-validation, 10 folds unless asked otherwise, 5 runs."""
-    folds = 10 if request.folds is None else request.folds
-    check_classes(request.y, request.names, folds)
-    X = np.ascontiguousarray(request.X.cpu().numpy(), dtype=np.float64)
-    splits = [fold_of_sample(request.y, folds, seed) for seed in request.seeds(5)]
+def tu_svm_10fold(samples: Samples) -> Score:
+    """Cross-validate with stratified folds: 10 folds and 5 runs by default."""
+    folds = 10 if samples.folds is None else samples.folds
+    check_classes(samples.y, samples.names, folds)
+    X = np.ascontiguousarray(samples.X.cpu().numpy(), dtype=np.float64)
+    splits = [fold_of_sample(samples.y, folds, seed) for seed in samples.seeds(5)]
     title = "evaluate: tu-svm-10fold"
-    with progress_bar(title, len(splits) * folds, show=request.progress, stay=False) as report:
-        machine = KernelSVM if request.kernel else GridSVM
+    with progress_bar(title, len(splits) * folds, show=samples.progress, stay=False) as report:
+        machine = KernelSVM if samples.kernel else GridSVM
         table = cross_validate(
-            machine(X, request.y), splits, jobs=request.jobs, on_fold=one_more(report)
+            machine(X, samples.y), splits, jobs=samples.jobs, on_fold=one_more(report)
         )
     name = "tu-svm-10fold" if folds == 10 else f"tu-svm-10fold, but {folds} folds"
     test, inner = (tuple(tuple(fold[i] for fold in run) for run in table) for i in (0, 1))
@@ -49,7 +49,7 @@ def tu_svm_10fold(request: Request) -> Score:
 
 
 def fold_of_sample(y: Ints, folds: int, seed: int) -> Ints:
-    """(N,) the fold in which each sample is tested: stratified, shuffled by `seed`.
+    """Return (N,) the fold in which each sample is tested: stratified, shuffled by `seed`.
 
     >>> fold = fold_of_sample(np.repeat([0, 1], [10, 20]), folds=10, seed=0)
     >>> np.bincount(fold[:10]).tolist(), np.bincount(fold[10:]).tolist()
@@ -63,7 +63,7 @@ def fold_of_sample(y: Ints, folds: int, seed: int) -> Ints:
 
 
 def smallest_class(folds: int) -> int:
-    """How many members a class needs: one for each fold and, in training, one for each inner fold.
+    """Return the smallest class size: one member per fold, and in training one per inner fold.
 
     >>> smallest_class(10), smallest_class(5), smallest_class(2)
     (10, 7, 10)
@@ -81,16 +81,16 @@ def cross_validate(
     jobs: int = 1,
     on_fold: Callable[[], None] = lambda: None,
 ) -> list[list[tuple[float, float]]]:
-    """Test and inner accuracy of every fold of every split, in order.
+    """Return test and inner accuracy of every fold of every split, in order.
 
     Parameters
     ----------
     svm : GridSVM
-        Of the embeddings or the kernel, and the classes.
+        Holds the embeddings or the kernel, and the classes.
     splits : sequence of (N,) int64
-        For each repeat the fold of each sample, as `fold_of_sample` gives it.
+        For each run the fold of each sample, as `fold_of_sample` returns it.
     jobs : int
-        Folds worked on at once (threads).
+        Folds computed at the same time (threads).
     on_fold : callable
         Called after each fold, from its thread.
 
@@ -114,9 +114,9 @@ def cross_validate(
 
 
 class GridSVM:
-    """The data with their squared distances; gives the accuracy of any train and test part.
+    """A support vector machine with a grid of C, on data with precomputed squared distances.
 
-    `X` is (N, D) float64, used as it is: no scaling. `y` (N,) are the classes.
+    `X` is (N, D) float64 and is not scaled; `y` (N,) are the classes.
     """
 
     def __init__(self, X: Floats, y: Ints) -> None:
@@ -125,28 +125,25 @@ class GridSVM:
         self.largest_norm = float(np.einsum("nd,nd->n", X, X).max())
 
     def score(self, train: Ints, test: Ints) -> tuple[float, float]:
-        """Accuracy on `test` of the machine whose C is best over the inner folds of `train`.
-
-        And its mean accuracy over these.
-        """
+        """Choose C by the inner folds of `train`; return the accuracies on `test` and on these."""
         table = np.zeros((len(GRID), INNER_FOLDS))
-        # One piece of memory for all kernels: fresh pages cost more than the numbers in them.
+        # One buffer for all kernels: new memory pages cost more than the numbers in them.
         scratch = np.empty(0 if self.distances is None else len(self.X) * len(train))
         inner = StratifiedKFold(INNER_FOLDS).split(train, self.y[train])
         for fold, (fit, held) in enumerate(inner):
             accuracy = self._prepare(train[fit], train[held], scratch)
             for row, C in zip(table, GRID, strict=True):
-                # Not even perfect folds from here on would make this C the best one.
+                # Even perfect remaining folds would not make this C the best one.
                 if row.sum() + INNER_FOLDS - fold < table.sum(axis=1).max() - 1e-9:
                     continue
                 row[fold] = accuracy(C)
-        # The mean that GridSearchCV takes, so that ties are the same ties; the first C wins.
+        # The same mean as in GridSearchCV, so that ties are the same; the first C wins.
         means = np.average(table, axis=1)
         best = int(np.argmax(means))
         return self._prepare(train, test, scratch)(GRID[best]), float(means[best])
 
     def _prepare(self, train: Ints, test: Ints, scratch: Floats) -> Callable[[float], float]:
-        """The function from C to the accuracy on `test` after training on `train`."""
+        """Return a function from C to the accuracy on `test` after training on `train`."""
         kind, X, held = self._inputs(train, test, scratch)
         y = self.y[train]
 
@@ -158,11 +155,11 @@ class GridSVM:
         return accuracy
 
     def _inputs(self, train: Ints, test: Ints, scratch: Floats) -> tuple[str, Floats, Floats]:
-        """Which kernel, and what the machine is trained and tested on."""
+        """Return the kind of kernel, and the inputs for training and test."""
         X = self.X[train]
         variance = float(X.var())
         gamma = 1.0 / (X.shape[1] * variance) if variance != 0 else 1.0
-        # Far from the origin a distance from norms is mostly rounding: leave that to libsvm.
+        # Far from the origin, distances from norms are mostly rounding error: let libsvm compute.
         rounding = gamma * self.largest_norm * np.finfo(np.float64).eps
         if self.distances is not None and rounding < 1e-10:
             rows = np.concatenate([train, test])
@@ -177,7 +174,7 @@ class GridSVM:
 
 
 class KernelSVM(GridSVM):
-    """The same for (N, N) similarities, of whatever kernel, instead of (N, D) embeddings."""
+    """`GridSVM` for (N, N) similarities of any kernel instead of (N, D) embeddings."""
 
     def __init__(self, K: Floats, y: Ints) -> None:
         self.X, self.y, self.distances = K, y, None
@@ -187,10 +184,10 @@ class KernelSVM(GridSVM):
 
 
 def squared_distances(X: Floats) -> Floats:
-    """(N, D) points to (N, N) squared Euclidean distances, rounded exactly as libsvm rounds them.
+    """Return the (N, N) squared distances of points (N, D), with the same bits as in libsvm.
 
-    libsvm asks BLAS for one dot product per pair. A matrix product sums in another order; a stack
-    of vector products does not, so the support vector machine takes the same steps to the last bit.
+    libsvm calls BLAS for one dot product per pair. A matrix product sums in another order; a stack
+    of vector products does not, so that the support vector machine takes exactly the same steps.
 
     >>> squared_distances(np.array([[0.0, 0.0], [3.0, 4.0]])).tolist()
     [[0.0, 25.0], [25.0, 0.0]]
@@ -208,7 +205,7 @@ def squared_distances(X: Floats) -> Floats:
 
 
 def check_classes(y: Ints, classes: Sequence[Any], folds: int) -> None:
-    """Raise `InputError` unless there are two classes or more, each large enough for `folds`."""
+    """Raise `InputError` unless there are at least two classes, each large enough for `folds`."""
     whole_number("folds", folds, least=2)
     check_two_classes(classes)
     counts = np.bincount(y, minlength=len(classes))
@@ -219,6 +216,6 @@ def check_classes(y: Ints, classes: Sequence[Any], folds: int) -> None:
     fewer = [k for k in range(folds - 1, 1, -1) if smallest_class(k) <= count]
     cure = f"use folds={fewer[0]}" if fewer else "merge it with another class or drop it"
     raise InputError(
-        f"class {classes[least]!r} has only {count} of the {needed} members "
-        f"that {folds} folds need: {cure}"
+        f"class {classes[least]!r} has only {count} members, "
+        f"but {folds} folds need {needed}: {cure}"
     )

@@ -1,1 +1,1 @@
-"""Pure tensor functions; nothing here knows about graphs sets, methods or files."""
+"""Numerics that two or more rooms share; nothing here knows data sets, methods or files."""

@@ -1,4 +1,4 @@
-"""Adam that starts at once."""
+"""Adam without the slow import that torch's version makes at its first step."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from torch.optim import Optimizer
 
 
 def _undecorated(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the function inside all decorators."""
     while hasattr(function, "__wrapped__"):
         function = function.__wrapped__
     return function
@@ -18,7 +19,8 @@ def _undecorated(function: Callable[..., Any]) -> Callable[..., Any]:
 class Adam(torch.optim.Adam):
     """`torch.optim.Adam` without its hooks for torch's compiler.
 
-    They import that compiler at the first step, which takes longer than a training on small graphs.
+    The hooks import the compiler at the first step, which takes longer than a training on small
+    graphs.
 
     >>> x = torch.tensor([1.0], requires_grad=True)
     >>> adam = Adam([x], lr=0.1)

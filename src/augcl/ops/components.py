@@ -10,11 +10,13 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components, dijkstra
 from torch import Tensor
 
+from augcl.ops.hashing import mixed
+
 Array = np.ndarray[Any, Any]
 
 
 def component_of_node(edge_index: Tensor, num_nodes: int) -> Tensor:
-    """(V,) the number of each node's connected component, 0 … C − 1.
+    """Return (V,) the connected component of each node, numbered 0 … C − 1.
 
     >>> component_of_node(torch.tensor([[0, 2], [2, 0]]), 3).tolist()
     [0, 1, 0]
@@ -31,11 +33,12 @@ def component_of_node(edge_index: Tensor, num_nodes: int) -> Tensor:
 
 
 def bridges(edges: Tensor, num_nodes: int) -> Tensor:
-    """(P,) whether the graph falls apart without that edge; `edges` (2, P) stand once each.
+    """Return (P,) whether each edge is a bridge: without it, its component falls apart.
 
-    A spanning forest leaves some edges out; an edge of the forest is a bridge if and only if none
-    of those joins its two sides. Each edge left out counts +r at one end and −r at the other, r its
-    own 64-bit number: in the sum over one side, those that lie inside cancel.
+    `edges` (2, P) holds every edge once. A spanning forest leaves some edges out; an edge of the
+    forest is a bridge if and only if no left-out edge joins its two sides. Each left-out edge adds
+    +r at one end and −r at the other, where r is its own 64-bit hash: in the sum over one side,
+    edges with both ends on that side cancel.
 
     >>> bridges(torch.tensor([[0, 1, 2, 2], [1, 2, 0, 3]]), 4).tolist()
     [False, False, False, True]
@@ -43,7 +46,7 @@ def bridges(edges: Tensor, num_nodes: int) -> Tensor:
     u, v = edges.cpu().numpy()
     parent, depth = _spanning_forest(u, v, num_nodes)
     of_forest = (parent[u] == v) | (parent[v] == u)
-    number = _scrambled(np.arange(len(u), dtype=np.uint64))
+    number = mixed(np.arange(len(u)))
     crossing = np.zeros(num_nodes, dtype=np.uint64)
     np.add.at(crossing, u[~of_forest], number[~of_forest])
     np.subtract.at(crossing, v[~of_forest], number[~of_forest])
@@ -56,7 +59,7 @@ def bridges(edges: Tensor, num_nodes: int) -> Tensor:
 
 
 def _spanning_forest(u: Array, v: Array, num_nodes: int) -> tuple[Array, Array]:
-    """Parent (−1: none) and depth of each node in a forest of shortest paths."""
+    """Return the parent (−1: none) and the depth of each node in a forest of shortest paths."""
     _, component = connected_components(_matrix(u, v, num_nodes), directed=False)
     _, roots = np.unique(component, return_index=True)
     # One more node joined to every root: a single search serves all graphs.
@@ -71,12 +74,3 @@ def _spanning_forest(u: Array, v: Array, num_nodes: int) -> tuple[Array, Array]:
 
 def _matrix(row: Array, column: Array, size: int) -> csr_array:
     return csr_array((np.ones(len(row), dtype=np.float64), (row, column)), shape=(size, size))
-
-
-def _scrambled(x: Array) -> Array:
-    """Well mixed 64-bit numbers (the finaliser of splitmix64)."""
-    x = (x + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
-    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    mixed: Array = x ^ (x >> np.uint64(31))
-    return mixed

@@ -1,4 +1,4 @@
-"""Cosines that stay finite for zero vectors and for huge ones."""
+"""Cosine similarities that stay finite for zero vectors and for very large ones."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from torch.nn.functional import normalize
 
 
 def unit_rows(z: Tensor) -> Tensor:
-    """Rows of length one; a zero row stays zero, and its gradient is zero.
+    """Scale every row to length 1; a zero row stays zero, and its gradient is zero.
 
     Each row is first divided by its largest entry, so that no square overflows.
 
@@ -21,5 +21,5 @@ def unit_rows(z: Tensor) -> Tensor:
 
 
 def cosine(a: Tensor, b: Tensor) -> Tensor:
-    """(N, D) and (M, D) to the (N, M) cosines."""
+    """Return the (N, M) cosines of the rows of `a` (N, D) and `b` (M, D)."""
     return unit_rows(a) @ unit_rows(b).T

@@ -1,4 +1,7 @@
-"""Sparse matrices as compressed rows: no message per edge is ever stored."""
+"""Sparse products with compressed rows (CSR), and the propagation of a graph convolution.
+
+No message per edge is ever stored.
+"""
 
 from __future__ import annotations
 
@@ -6,15 +9,16 @@ from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
+from torch.autograd.function import once_differentiable
 from torch.nn.functional import embedding_bag
 
 from augcl.ops.segments import pointer
 
 
 class Rows(NamedTuple):
-    """One direction of a sparse matrix: row v has the columns indices[ptr[v]:ptr[v+1]].
+    """A sparse matrix by its rows: row v has the columns indices[ptr[v]:ptr[v+1]].
 
-    Its entries are `values`, or all 1 where that is None.
+    The entries are `values`; None means that all of them are 1.
     """
 
     indices: Tensor
@@ -31,6 +35,7 @@ class Rows(NamedTuple):
         values: Tensor | None = None,
         ordered: bool,
     ) -> Rows:
+        """Build from (E,) rows and columns; `ordered` promises that `row` never decreases."""
         if not ordered:
             row, order = torch.sort(row)
             column = column[order]
@@ -38,10 +43,11 @@ class Rows(NamedTuple):
         return cls(column, pointer(torch.bincount(row, minlength=num_rows)), values)
 
     def times(self, x: Tensor) -> Tensor:
+        """Return the (R, D) product with `x` (C, D), without a gradient."""
         if not len(self.indices):
             return x.new_zeros(len(self.ptr) - 1, x.shape[1])
-        # Of torch's ragged gather-and-sums, embedding_bag was the fastest on the CPU; it runs on
-        # CUDA too.
+        # embedding_bag was the fastest of torch's gather-and-sum functions on the CPU, and it
+        # runs on CUDA too.
         return embedding_bag(
             self.indices,
             x,
@@ -53,7 +59,7 @@ class Rows(NamedTuple):
 
 
 class SparseMatrix:
-    """A constant (R, C) matrix by its rows and its columns, so that both directions are fast.
+    """A constant (R, C) matrix, stored by rows and by columns: the backward pass is fast too.
 
     >>> half = SparseMatrix.from_dense(torch.tensor([[0.0, 0.5], [0.0, 0.0]]))
     >>> half.times(torch.tensor([[1.0], [4.0]])).tolist()
@@ -66,12 +72,13 @@ class SparseMatrix:
 
     @classmethod
     def from_dense(cls, x: Tensor) -> SparseMatrix:
+        """Build from a dense (R, C) tensor."""
         row, column = x.nonzero(as_tuple=True)
         return cls._from_entries(row, column, x[row, column], x.shape)
 
     @classmethod
     def from_csr(cls, x: Tensor) -> SparseMatrix:
-        """From a ``torch.sparse_csr`` tensor."""
+        """Build from a ``torch.sparse_csr`` tensor."""
         counts = x.crow_indices().diff().long()
         row = torch.repeat_interleave(counts)
         return cls._from_entries(row, x.col_indices().long(), x.values(), x.shape)
@@ -86,7 +93,7 @@ class SparseMatrix:
         )
 
     def times(self, x: Tensor) -> Tensor:
-        """The (R, D) product with x (C, D)."""
+        """Return the (R, D) product with `x` (C, D)."""
         product: Tensor = _Product.apply(  # type: ignore[no-untyped-call]
             x, self.rows, self.columns
         )
@@ -116,7 +123,7 @@ class Adjacency(SparseMatrix):
     def from_edges(
         cls, edge_index: Tensor, num_nodes: int, *, symmetric: bool = False, ordered: bool = False
     ) -> Adjacency:
-        """From (2, E) pairs (u, v); `ordered` says that u never decreases."""
+        """Build from (2, E) pairs (u, v); `ordered` promises that u never decreases."""
         source, target = edge_index
         outgoing = Rows.from_pairs(source, target, num_nodes, ordered=ordered)
         if symmetric:
@@ -124,7 +131,7 @@ class Adjacency(SparseMatrix):
         return cls(Rows.from_pairs(target, source, num_nodes, ordered=False), outgoing)
 
     def sum_neighbours(self, x: Tensor) -> Tensor:
-        """(V, D) node values to the (V, D) sums over each node's in-neighbours."""
+        """Return the (V, D) sums of the values `x` (V, D) over the in-neighbours of each node."""
         return self.times(x)
 
 
@@ -137,3 +144,38 @@ class _Product(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None, None]:
         return ctx.transpose.times(grad.contiguous()), None, None
+
+
+def propagate(h: Tensor, edges: Adjacency) -> Tensor:
+    """Return D̂^{-1/2} (A + I) D̂^{-1/2} h for node values h (V, D); D̂ counts incoming edges + 1.
+
+    >>> edge = Adjacency.from_edges(torch.tensor([[0, 1], [1, 0]]), 3)
+    >>> propagate(torch.tensor([[2.0], [0.0], [5.0]]), edge).flatten().round(decimals=3).tolist()
+    [1.0, 1.0, 5.0]
+    """
+    degree = edges.incoming.ptr.diff() + 1
+    root = degree.to(h.dtype).rsqrt()[:, None]
+    mixed: Tensor = _Propagate.apply(  # type: ignore[no-untyped-call]
+        h, root, edges.incoming, edges.outgoing
+    )
+    return mixed
+
+
+class _Propagate(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, h: Tensor, root: Tensor, matrix: Rows, transpose: Rows) -> Tensor:
+        ctx.save_for_backward(root)
+        ctx.transpose = transpose
+        return _mix(h, root, matrix)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None, None, None]:
+        (root,) = ctx.saved_tensors
+        return _mix(grad, root, ctx.transpose), None, None, None
+
+
+def _mix(h: Tensor, root: Tensor, matrix: Rows) -> Tensor:
+    """Return D̂^{-1/2} (matrix + I) D̂^{-1/2} h; `root` is the diagonal of D̂^{-1/2}."""
+    scaled = h * root
+    return matrix.times(scaled).add_(scaled).mul_(root)

@@ -1,4 +1,4 @@
-"""Ragged arrays: many segments in one flat tensor, with a pointer to where each starts."""
+"""Ragged arrays: many segments in one flat tensor, with a `ptr` to the start of each."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from torch.nn.functional import embedding_bag
 
 
 def pointer(lengths: Tensor) -> Tensor:
-    """Start of each segment and the end of the last: (G,) lengths to a (G+1,) pointer.
+    """Turn (G,) lengths into a (G+1,) pointer: the start of each segment, and the last end.
 
     >>> pointer(torch.tensor([2, 0, 3])).tolist()
     [0, 2, 2, 5]
@@ -21,7 +21,7 @@ def pointer(lengths: Tensor) -> Tensor:
 
 
 def segment_ids(ptr: Tensor) -> Tensor:
-    """The segment that each element lies in.
+    """Return the number of the segment in which each element lies.
 
     >>> segment_ids(torch.tensor([0, 2, 2, 5])).tolist()
     [0, 0, 2, 2, 2]
@@ -30,7 +30,7 @@ def segment_ids(ptr: Tensor) -> Tensor:
 
 
 def ranges(starts: Tensor, lengths: Tensor) -> Tensor:
-    """All `arange(start, start + length)`, one after the other.
+    """Concatenate ``arange(start, start + length)`` over all starts.
 
     >>> ranges(torch.tensor([5, 0]), torch.tensor([2, 3])).tolist()
     [5, 6, 0, 1, 2]
@@ -42,7 +42,7 @@ def ranges(starts: Tensor, lengths: Tensor) -> Tensor:
 
 
 def segment_sum(x: Tensor, ptr: Tensor) -> Tensor:
-    """Sum of each segment: (V, D) values to (G, D); an empty segment gives 0.
+    """Sum each segment: (V, D) values to (G, D); an empty segment gives 0.
 
     >>> segment_sum(torch.tensor([[1.0], [2.0], [4.0]]), torch.tensor([0, 2, 2, 3])).tolist()
     [[3.0], [0.0], [4.0]]
@@ -55,7 +55,7 @@ def segment_sum(x: Tensor, ptr: Tensor) -> Tensor:
 
 
 class _SegmentSum(torch.autograd.Function):
-    """The same sums, to the last bit, in half the time."""
+    """Segment sums with the same bits as `index_add`, in half the time."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, ptr: Tensor) -> Tensor:
@@ -74,9 +74,9 @@ def random_subset(ptr: Tensor, count: Tensor, generator: torch.Generator) -> Ten
     Parameters
     ----------
     ptr : (G+1,)
-        Segments.
+        Pointer of the segments.
     count : (G,)
-        How many of each; at most its length.
+        Elements to draw from each segment; at most its length.
 
     >>> mask = random_subset(torch.tensor([0, 4, 6]), torch.tensor([3, 0]), torch.Generator())
     >>> mask.tolist().count(True), mask[4:].tolist()
@@ -86,7 +86,7 @@ def random_subset(ptr: Tensor, count: Tensor, generator: torch.Generator) -> Ten
     some = (count > 0).nonzero().squeeze(1)  # sort only where something is drawn
     elements = ranges(ptr[some], lengths[some])
     segment = torch.repeat_interleave(lengths[some])
-    # The whole number is the segment and the fraction is random: one sort serves all segments.
+    # The integer part is the segment, the fraction is random: one sort serves all segments.
     # The factor keeps rounding from lifting a fraction into the next segment.
     key = segment + uniform(len(elements), generator, ptr.device).double() * (1 - 1e-6)
     drawn = ranges(pointer(lengths[some])[:-1], count[some])  # the first of each, once in order
@@ -96,13 +96,13 @@ def random_subset(ptr: Tensor, count: Tensor, generator: torch.Generator) -> Ten
 
 
 def random_element(ptr: Tensor, generator: torch.Generator) -> Tensor:
-    """One element of each (non-empty) segment, uniformly."""
+    """Draw one element of each (non-empty) segment, uniformly."""
     lengths = ptr.diff()
     return ptr[:-1] + random_below(lengths, generator)
 
 
 def random_below(limit: Tensor, generator: torch.Generator) -> Tensor:
-    """A whole number in 0 … limit − 1 for each entry of `limit` (0 where the limit is 0)."""
+    """Draw a whole number from 0 to limit − 1 for each entry of `limit` (0 where that is 0)."""
     draw = uniform(len(limit), generator, limit.device, torch.float64)
     return (draw * limit).long().clamp_(max=limit - 1).clamp_(min=0)
 
@@ -113,5 +113,5 @@ def uniform(
     device: torch.device,
     dtype: torch.dtype = torch.float32,
 ) -> Tensor:
-    """`n` numbers in [0, 1): drawn where the generator lives, given where they are needed."""
+    """Draw `n` numbers in [0, 1) on the generator's device and move them to `device`."""
     return torch.rand(n, generator=generator, device=generator.device, dtype=dtype).to(device)

@@ -1,4 +1,4 @@
-"""One graph convolution, of which the encoders of DGI, GMI, MVGRL, GAE and VGAE are made."""
+"""Parts that DGI, GMI, MVGRL and GAE share: a graph convolution, a discriminator, their loss."""
 
 from __future__ import annotations
 
@@ -6,13 +6,12 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import softplus
 
-from augcl.ops.csr import Adjacency
-from augcl.ops.gcn import propagate
+from augcl.ops.csr import Adjacency, propagate
 from augcl.views.nodes import NodeView
 
 
 class Convolution(nn.Module):
-    """h ← act( P h W + b ), where P mixes the nodes and usually is D̂^{-1/2} (A + I) D̂^{-1/2}.
+    """h ← act( P h W + b ), where P mixes the nodes: usually D̂^{-1/2} (A + I) D̂^{-1/2}.
 
     Parameters
     ----------
@@ -42,28 +41,28 @@ class Convolution(nn.Module):
         ]()
 
     def forward(self, x: NodeView | Tensor, edges: Adjacency) -> Tensor:
-        """(N, outputs) from the features of a view, or from (N, inputs) of an earlier layer."""
+        """Return (N, outputs) for the features of a view, or for (N, inputs) of another layer."""
         return self.finish(propagate(self.mapped(x), edges))
 
     def mapped(self, x: NodeView | Tensor) -> Tensor:
-        """x W: before the nodes are mixed."""
+        """Return x W, the values before the nodes are mixed."""
         return x.times(self.weight) if isinstance(x, NodeView) else x @ self.weight
 
     def finish(self, mixed: Tensor) -> Tensor:
-        """Bias and activation: after the nodes were mixed."""
+        """Apply bias and activation, after the nodes were mixed."""
         activated: Tensor = self.activation(mixed if self.bias is None else mixed + self.bias)
         return activated
 
 
 class BilinearDiscriminator(nn.Module):
-    """How well a left and a right vector go together: leftᵀ W right + b.
+    """Score how well a left and a right vector match: leftᵀ W right + b.
 
     Parameters
     ----------
     left, right : int
         Widths.
     generator : torch.Generator
-        Draws W; Xavier as of a tensor of one output, so the first scores are near 0.
+        Draws W (Xavier, for a bilinear layer with one output: the first scores are near 0).
     """
 
     def __init__(self, left: int, right: int, generator: torch.Generator) -> None:
@@ -73,10 +72,10 @@ class BilinearDiscriminator(nn.Module):
         self.bias = nn.Parameter(torch.zeros(1))
 
     def forward(self, left: Tensor, right: Tensor) -> Tensor:
-        """(N,) scores of (N, left) with one vector (right,) for all, or row by row with (N, right).
+        """Return (N,) scores of (N, left) with one vector (right,), or row by row with (N, right).
 
-        >>> judge = BilinearDiscriminator(2, 1, torch.Generator().manual_seed(0))
-        >>> judge(torch.ones(3, 2), torch.ones(1)).shape
+        >>> score = BilinearDiscriminator(2, 1, torch.Generator().manual_seed(0))
+        >>> score(torch.ones(3, 2), torch.ones(1)).shape
         torch.Size([3])
         """
         if right.dim() == 1:
@@ -84,12 +83,12 @@ class BilinearDiscriminator(nn.Module):
         return self.of_mapped(left @ self.weight, right)
 
     def of_mapped(self, mapped: Tensor, right: Tensor) -> Tensor:
-        """Scores (…,) from leftᵀ W (…, right) and (…, right), row by row."""
+        """Return scores (…,) from leftᵀ W (…, right) and right vectors (…, right), row by row."""
         return (mapped * right).sum(-1) + self.bias
 
 
 def mean_summary(h: Tensor) -> Tensor:
-    """(N, D) node embeddings to one vector (D,) for all of them: σ(mean).
+    """Summarise node embeddings (N, D) in one vector (D,): σ(mean).
 
     >>> mean_summary(torch.tensor([[1.0], [-1.0]]))
     tensor([0.5000])
@@ -98,29 +97,19 @@ def mean_summary(h: Tensor) -> Tensor:
 
 
 def shuffled(rows: Tensor, generator: torch.Generator) -> Tensor:
-    """The rows in random order: features that stand at the wrong nodes.
+    """Return the rows in random order, so that features belong to the wrong nodes.
 
-    A linear map of the features may be shuffled in their place, (P X) W = P (X W).
+    Shuffling after a linear map gives the same as before it: (P X) W = P (X W).
     """
     order = torch.randperm(len(rows), generator=generator)
     return rows[order.to(rows.device)]
 
 
-def other_nodes(nodes: int, count: int, generator: torch.Generator) -> Tensor:
-    """(nodes, count) random nodes, in row i any but i itself.
-
-    >>> other_nodes(2, 3, torch.Generator().manual_seed(0)).tolist()
-    [[1, 1, 1], [0, 0, 0]]
-    """
-    further = torch.randint(1, nodes, (nodes, count), generator=generator)
-    return (torch.arange(nodes)[:, None] + further) % nodes
-
-
 def discrimination(true: Tensor, false: Tensor) -> Tensor:
-    """½ [ mean sp(−true) + mean sp(false) ], sp(x) = log(1 + eˣ).
+    """Return ½ [ mean sp(−true) + mean sp(false) ] with sp(x) = log(1 + eˣ).
 
-    For as many true as false scores this is binary cross-entropy of the logits; twice this is the
-    loss that goes with the Jensen–Shannon estimate of mutual information.
+    With equally many true and false scores this is their binary cross-entropy; twice this value is
+    the loss of the Jensen–Shannon estimate of mutual information.
 
     >>> import torch
     >>> round(discrimination(torch.zeros(3), torch.zeros(5)).item(), 4)  # log 2

@@ -1,4 +1,4 @@
-"""Deep graph kernels: substructures are similar if they occur together."""
+"""Deep graph kernels: a kernel in which substructures that occur together count as similar."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ from augcl.ops.segments import pointer
 from augcl.rivals.gensim_models import Texts, frequencies, numbers, one_worker
 from augcl.rivals.graphlets import LARGEST, Isomorphism, draw_graphlets, neighbouring
 from augcl.rivals.kernel import LARGEST_SEED, GraphKernel, Occurrences, node_labels
-from augcl.rivals.wl import refined_labels, subtrees
+from augcl.rivals.wl import subtrees, wl_labels
 from augcl.training.progress import progress_bar
 
 Ints = NDArray[np.int64]
-NO_NODE = -9999  # SciPy's word for it
-SOURCES = 256  # whose distances to all nodes are in memory at once
+NO_NODE = -9999  # SciPy's value for "no predecessor"
+SOURCES = 256  # nodes whose distances to all nodes are in memory at once
 Report = Callable[[int], None]
 
 
 def shortest_paths(graphs: GraphSet, report: Report = lambda done: None) -> Occurrences:
-    """The shortest paths between all ordered pairs of nodes that are connected."""
+    """Count the shortest paths between all ordered pairs of connected nodes."""
     parts = []
     for graph, (adjacency, labels) in enumerate(_each(graphs)):
         kinds, kind = np.unique(labels, return_inverse=True)
@@ -48,11 +48,11 @@ def shortest_paths(graphs: GraphSet, report: Report = lambda done: None) -> Occu
 
 
 def _counted(length: Any, first: Ints, last: Ints, kinds: int) -> tuple[Ints, Ints]:
-    """The codes (length · kinds + first) · kinds + last that occur in a matrix, and how often."""
+    """Return the codes (length · kinds + first) · kinds + last in a matrix, and their counts."""
     length[np.isinf(length)] = 0  # as from a node to itself: no path
     steps = length.astype(np.int64)
     code = ((steps * kinds + first[:, None]) * kinds + last).ravel()
-    if code.max() > 4 * code.size:  # too many to have a counter each
+    if code.max() > 4 * code.size:  # too many possible codes for one counter each
         codes, count = np.unique(code, return_counts=True)
     else:
         counters = np.bincount(code)
@@ -63,9 +63,9 @@ def _counted(length: Any, first: Ints, last: Ints, kinds: int) -> tuple[Ints, In
 
 
 def path_sentences(graphs: GraphSet, samples: int, random: np.random.Generator) -> list[Hashes]:
-    """Random shortest paths of each graph, each with its beginnings, from the shortest on.
+    """Draw random shortest paths of each graph; a sentence holds a path and its prefixes.
 
-    Paths that begin at the same node and lie in one another are what occurs together.
+    Prefixes of one path are the substructures that occur together; the shortest comes first.
     """
     sentences = []
     for adjacency, labels in _each(graphs):
@@ -85,7 +85,7 @@ def path_sentences(graphs: GraphSet, samples: int, random: np.random.Generator) 
 
 
 def _each(graphs: GraphSet) -> list[tuple[csr_array, Hashes]]:
-    """The adjacency and the node labels of every graph."""
+    """Return the adjacency and the node labels of every graph."""
     labels = node_labels(graphs)
     source, target = graphs.edge_index.cpu().numpy()
     everything = csr_array(
@@ -105,33 +105,33 @@ RECIPES: dict[str, dict[str, Any]] = {
 
 
 class DeepGraphKernel(GraphKernel):
-    """Compares graphs by substructures, those that occur together counting as similar (DGK).
+    """Compare graphs by substructures; substructures that occur together count as similar (DGK).
 
-    The kernel is K = P M Pᵀ: P counts the substructures of each graph, M says how similar two
-    substructures are: the product of their vectors, learned by skip-gram with hierarchical softmax
-    (gensim's Word2Vec) from sentences of substructures that occur together. Those are the labels
-    of a graph's nodes after a round of refinement; a shortest path and its beginnings; or a
-    graphlet and those with one node exchanged.
+    The kernel is K = P M Pᵀ: P counts the substructures of each graph, M is the similarity of two
+    substructures: the product of their vectors, learned by skip-gram with hierarchical softmax
+    (gensim's Word2Vec) from sentences of substructures that occur together. A sentence holds the
+    labels of a graph's nodes after a round of refinement, a shortest path and its prefixes, or a
+    graphlet and graphlets with one node exchanged.
 
     Parameters
     ----------
     substructures : {"wl", "shortest-path", "graphlet"}, optional
-        What is counted: Weisfeiler–Lehman labels, the labels of the ends and the length of all
-        shortest paths, or random graphlets. By the recipe if not given, as the next one is.
+        What is counted: Weisfeiler–Lehman labels; shortest paths, by their length and the labels
+        of their ends; or random graphlets. The recipe decides if None.
     similarity : {"vectors", "lengths", "none"}, optional
-        M: products of the learned vectors; only their squared lengths, on the diagonal; or 1 on
-        the diagonal, so that nothing is learned.
+        M: products of the learned vectors; only their squared lengths, on the diagonal; or the
+        identity, which learns nothing. The recipe decides if None.
     height : int
-        Of the WL trees.
+        Rounds of WL refinement.
     size : int
         Nodes of a graphlet, at most 9.
     n_samples : int
         Graphlets drawn of each graph, and shortest paths that become sentences.
     dimension, window, passes : int
-        Of Word2Vec: length of a vector, how far apart in a sentence two substructures may be,
-        and how often the sentences are read, in a new random order every time.
+        Settings of Word2Vec: length of a vector, largest distance of two substructures in a
+        sentence, and passes over the sentences (in a new random order each time).
     normalize : bool, optional
-        Every graph is 1 similar to itself; by the recipe if not given.
+        Scale the kernel so that its diagonal is 1; the recipe decides if None.
     recipe : {"default", "authors", "paper"}
         "authors": as the published comparison calls it, shortest paths without any similarity,
         not normalised. Otherwise WL labels with learned vectors, normalised.
@@ -148,6 +148,11 @@ class DeepGraphKernel(GraphKernel):
         P of the training graphs.
     vectors_ : (S, dimension) float32
         M is the product of these; (S, 0) if nothing is learned.
+
+    References
+    ----------
+    P. Yanardag and S. V. N. Vishwanathan. "Deep Graph Kernels". KDD 2015.
+    doi:10.1145/2783258.2783417.
 
     Examples
     --------
@@ -228,11 +233,11 @@ class DeepGraphKernel(GraphKernel):
             self._learn_vectors(self._sentences(data, seed), generator)
 
     def _sentences(self, data: GraphSet, seed: int) -> Sequence[Hashes]:
-        """Substructures that occur together, in the order in which they do."""
+        """Return lists of substructures that occur together."""
         kind = self._setting("substructures")
         if kind == "wl":
             cuts = data.node_ptr[1:-1].cpu().numpy()
-            rounds = refined_labels(data, int(self.height))
+            rounds = wl_labels(data, int(self.height))
             return [part for labels in rounds for part in np.split(labels, cuts)]
         if kind == "shortest-path":
             return path_sentences(data, int(self.n_samples), np.random.default_rng(seed))
@@ -241,7 +246,7 @@ class DeepGraphKernel(GraphKernel):
         return list(np.stack([isomorphism.names(d, data) for d in draws], axis=1))
 
     def _learn_vectors(self, sentences: Sequence[Hashes], generator: torch.Generator) -> None:
-        """Skip-gram; a substructure that is in no sentence keeps the vector 0."""
+        """Learn vectors by skip-gram; a substructure without a sentence keeps the vector 0."""
         from gensim.models import Word2Vec  # seconds to import
 
         if not sentences:
@@ -261,7 +266,7 @@ class DeepGraphKernel(GraphKernel):
         )
         model.build_vocab_from_freq(frequencies(torch.from_numpy(counts)))
         model.train(
-            _Sentences(texts, generator),
+            _ShuffledTexts(texts, generator),
             total_examples=len(texts),
             epochs=int(self.passes),
         )
@@ -294,8 +299,8 @@ class DeepGraphKernel(GraphKernel):
         self.vectors_ = tensors["vectors"].numpy()
 
 
-class _Sentences:
-    """Texts without their numbers, in a new random order at every pass."""
+class _ShuffledTexts:
+    """Iterate over the texts in a new random order at every pass."""
 
     def __init__(self, texts: Texts, generator: torch.Generator) -> None:
         self.texts, self.generator = texts, generator

@@ -1,4 +1,4 @@
-"""DeepWalk: nodes are alike if random walks visit them together; alone and beside features."""
+"""DeepWalk and node2vec: skip-gram on random walks, for nodes, with features, and for graphs."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from augcl.data import GraphSet
 from augcl.data.node_graph import NodeGraph
 from augcl.ops.csr import Rows
 from augcl.ops.segments import segment_sum
-from augcl.ops.walks import random_walks
 from augcl.rivals.gensim_models import FittedOnly, frequencies, names, numbers, one_worker, seed_of
+from augcl.rivals.walks import random_walks
 from augcl.training.method import GraphReader, NodeReader
 from augcl.training.progress import Report, progress_bar
 from augcl.views.nodes import NodeViews
 
 BLOCK = 1 << 20
-"""Steps that are in memory at a time."""
+"""Steps of walks in memory at a time."""
 
 
 @dataclass(frozen=True)
@@ -46,13 +46,13 @@ class SkipGram:
         title: str,
         progress: bool,
     ) -> Tensor:
-        """(V, d) vectors of the nodes."""
+        """Learn and return (V, d) vectors of the nodes."""
         from gensim.models import Word2Vec
 
         neighbours = Rows.from_pairs(edge_index[0], edge_index[1], num_nodes, ordered=True)
         steps = (1 + self.passes) * self.walks * num_nodes
         with progress_bar(title, steps, show=progress) as report:
-            sentences = _Sentences(self, neighbours, seed_of(generator), report)
+            sentences = _WalkSentences(self, neighbours, seed_of(generator), report)
             counts = frequencies(sentences.counts())
             model = Word2Vec(
                 vector_size=self.dimensions,
@@ -74,11 +74,11 @@ class SkipGram:
         return vectors
 
 
-class _Sentences:
-    """The same walks at every pass, in a new order: drawn again, block by block, to save memory.
+class _WalkSentences:
+    """Iterate over the same walks at every pass, in a new order.
 
-    A round is one walk from every node. Its walks come from its own seed; a pass takes the rounds,
-    and the walks of a block, in an order of its own.
+    To save memory, walks are drawn again at every pass, a batch at a time. A round is one walk
+    from every node, drawn with its own seed; a pass shuffles the rounds and the walks of a batch.
     """
 
     def __init__(self, settings: SkipGram, neighbours: Rows, seed: int, report: Report) -> None:
@@ -89,7 +89,8 @@ class _Sentences:
         self.names = names(self.num_nodes)
         self.done = 0
 
-    def blocks(self) -> Iterator[Tensor]:
+    def batches(self) -> Iterator[Tensor]:
+        """Yield (W, length) nodes of walks, a batch at a time."""
         own = self.settings
         for index in torch.randperm(own.walks, generator=self.generator).tolist():
             generator = torch.Generator().manual_seed(self.seeds[index])
@@ -103,19 +104,19 @@ class _Sentences:
                 self.report(self.done)
 
     def counts(self) -> Tensor:
-        """How often each node occurs."""
+        """Count how often each node occurs in the walks."""
         total = torch.zeros(self.num_nodes, dtype=torch.long)
-        for block in self.blocks():
-            total += torch.bincount(block.flatten(), minlength=self.num_nodes)
+        for walks in self.batches():
+            total += torch.bincount(walks.flatten(), minlength=self.num_nodes)
         return total
 
     def __iter__(self) -> Iterator[list[str]]:
-        for block in self.blocks():
-            yield from self.names[block.numpy()].tolist()
+        for walks in self.batches():
+            yield from self.names[walks.numpy()].tolist()
 
 
 class WalkMethod(FittedOnly):
-    """What skip-gram on walks needs, whether nodes or graphs are embedded."""
+    """Base of the methods that learn skip-gram on walks, for nodes or graphs."""
 
     revision = 2
     dimensions: int
@@ -158,7 +159,7 @@ class WalkMethod(FittedOnly):
 
 
 class BiasedWalkMethod(WalkMethod):
-    """Node2vec's parameters: a small `p` lets walks turn back, a small `q` lets them go far."""
+    """Base of the methods with node2vec's parameters `p` and `q`."""
 
     def __init__(
         self,
@@ -187,17 +188,17 @@ class BiasedWalkMethod(WalkMethod):
 
 
 class DeepWalk(NodeReader, WalkMethod):
-    """Embeds nodes so that those which random walks visit together lie together.
+    """Embed nodes so that nodes that random walks visit together lie close together.
 
-    It is `Node2Vec` with p = q = 1 but for one thing: as published, the next nodes are predicted
-    by a hierarchical softmax. With ``negatives=5`` both are the same.
+    It is `Node2Vec` with p = q = 1, except that, as published, a hierarchical softmax predicts the
+    next nodes. With ``negatives=5`` both are the same.
 
     Parameters
     ----------
     dimensions, walks, length, window, passes, random_state, progress :
         As in `Node2Vec`.
     negatives : int
-        0: hierarchical softmax; else so many random nodes to tell each pair from.
+        Random nodes that each pair is contrasted with; 0: hierarchical softmax instead.
 
     Attributes
     ----------
@@ -206,7 +207,8 @@ class DeepWalk(NodeReader, WalkMethod):
 
     References
     ----------
-    Perozzi, Al-Rfou and Skiena, DeepWalk: Online Learning of Social Representations, 2014.
+    B. Perozzi, R. Al-Rfou and S. Skiena. "DeepWalk: Online Learning of Social Representations".
+    KDD 2014. arXiv:1403.6652.
 
     Examples
     --------
@@ -241,22 +243,27 @@ class DeepWalk(NodeReader, WalkMethod):
 
 
 class DeepWalkFeatures(DeepWalk):
-    """Embeds a node as its DeepWalk vector followed by its features.
+    """Embed a node as its DeepWalk vector followed by its features.
 
-    Both parts are multiplied by a number such that the mean square of a row's length is 1: neither
-    outweighs the other, and within a part nothing changes.
+    Each part is scaled by one factor, so that the mean squared length of its rows is 1 and neither
+    part outweighs the other.
 
     Parameters
     ----------
     dimensions, walks, length, window, negatives, passes, random_state, progress :
         As in `DeepWalk`.
     normalize_features : bool
-        Divide every row of the features by its sum (where above 1) before.
+        Before that, divide every row of the features by its sum (where above 1).
 
     Attributes
     ----------
     vectors_ : (N, dimensions) float32
-        The part from walks, before it is scaled.
+        DeepWalk vectors before scaling.
+
+    References
+    ----------
+    B. Perozzi, R. Al-Rfou and S. Skiena. "DeepWalk: Online Learning of Social Representations".
+    KDD 2014. arXiv:1403.6652.
 
     Examples
     --------
@@ -291,6 +298,9 @@ class DeepWalkFeatures(DeepWalk):
         )
         self.normalize_features = normalize_features
 
+    def _width(self) -> int:
+        return self.vectors_.shape[1] + int(self.n_features_in_)
+
     def _embedded(self, data: NodeGraph) -> Tensor:
         return torch.cat(
             [_of_unit_length(self.vectors_), _of_unit_length(NodeViews(data).clean.x())], 1
@@ -298,32 +308,32 @@ class DeepWalkFeatures(DeepWalk):
 
 
 def _of_unit_length(x: Tensor) -> Tensor:
-    """Scaled as a whole, so that rows have length 1 in the quadratic mean; 0 stays 0."""
+    """Scale all rows by one factor, so that their mean squared length is 1; 0 stays 0."""
     square = x.double().square().sum(1).mean()
     return x / square.sqrt().clamp(min=1e-12).float()
 
 
 class Node2Vec(NodeReader, BiasedWalkMethod):
-    """Embeds nodes so that those which biased random walks visit together lie together.
+    """Embed nodes so that nodes that biased random walks visit together lie close together.
 
-    The features of the nodes are not looked at. Only the nodes of the fit have an embedding. A
-    walk that begins at a node without neighbours stays there.
+    The features of the nodes are ignored. Only the nodes of the fit have an embedding. A walk that
+    begins at a node without neighbours stays there.
 
     Parameters
     ----------
     dimensions : int
-        Of the embedding.
+        Width of the embedding.
     walks, length : int
         Walks that begin at each node, and nodes in a walk.
     window : int
-        Nodes at most so far apart in a walk count as together (as usual in skip-gram the reach is
-        drawn from 1 to this at every node).
+        Largest distance in a walk of two nodes that count as visited together (as usual in
+        skip-gram, drawn from 1 to this value at every node).
     negatives : int
-        Random nodes to tell each pair from; 0: hierarchical softmax instead.
+        Random nodes that each pair is contrasted with; 0: hierarchical softmax instead.
     p, q : float
         A small `p` lets walks turn back, a small `q` lets them go far.
     passes : int
-        How often the walks are gone through, the same ones in a new order every time.
+        Passes over the same walks, in a new order each time.
     random_state : int or None
     progress : bool
 
@@ -334,7 +344,8 @@ class Node2Vec(NodeReader, BiasedWalkMethod):
 
     References
     ----------
-    Grover and Leskovec, node2vec: Scalable Feature Learning for Networks, 2016.
+    A. Grover and J. Leskovec. "node2vec: Scalable Feature Learning for Networks". KDD 2016.
+    arXiv:1607.00653.
 
     Examples
     --------
@@ -348,11 +359,11 @@ class Node2Vec(NodeReader, BiasedWalkMethod):
 
 
 class Node2VecGraphs(GraphReader, BiasedWalkMethod):
-    """Embeds a graph as the mean of the `Node2Vec` embeddings of its nodes.
+    """Embed a graph as the mean of the `Node2Vec` embeddings of its nodes.
 
-    All graphs are walked and learned together, but no walk leads from one to another and no two
-    graphs share a node: what their means have in common is little more than their sizes. That is
-    how the baseline is defined. Only the graphs of the fit have an embedding.
+    All graphs are learned together, but no walk leads from one graph to another and no two graphs
+    share a node: their means have little more in common than their sizes. The baseline is defined
+    this way. Only the graphs of the fit have an embedding.
 
     Parameters
     ----------
@@ -362,7 +373,12 @@ class Node2VecGraphs(GraphReader, BiasedWalkMethod):
     Attributes
     ----------
     vectors_ : (G, dimensions) float32
-        Of the graphs of the fit.
+        Embeddings of the graphs of the fit.
+
+    References
+    ----------
+    A. Grover and J. Leskovec. "node2vec: Scalable Feature Learning for Networks". KDD 2016.
+    arXiv:1607.00653.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""DGI: nodes at their place in the graph against nodes with the features of others."""
+"""DGI: tell the nodes of a graph from nodes with shuffled features."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from augcl.checks import whole_number
-from augcl.ops.gcn import propagate
+from augcl.ops.csr import propagate
 from augcl.rivals.convolution import (
     BilinearDiscriminator,
     Convolution,
@@ -14,16 +14,17 @@ from augcl.rivals.convolution import (
     mean_summary,
     shuffled,
 )
-from augcl.training.estimator import NodeBatch, NodeEstimator
+from augcl.training.batches import NodeBatch
+from augcl.training.callbacks import Callbacks
+from augcl.training.estimator import NodeEstimator
 from augcl.views.nodes import NodeView
 
 
 class DGI(NodeEstimator):
-    """Tell the nodes of the graph from those of a corrupted one, by a summary of the graph.
+    """Tell the nodes of the graph from those of a corrupted graph, given a summary of the graph.
 
-    Deep Graph Infomax. In every epoch the features are given to the nodes in random order; a
-    bilinear discriminator learns to tell both kinds of embeddings apart, knowing the mean of the
-    true ones.
+    Deep Graph Infomax. In every epoch the features are shuffled among the nodes; a bilinear
+    discriminator compares true and corrupted embeddings with the mean of the true ones.
 
     Parameters
     ----------
@@ -31,8 +32,8 @@ class DGI(NodeEstimator):
         At most so many; published are 10,000, of which `patience` leaves a few hundred. 0 gives the
         untrained encoder.
     patience : int, optional
-        Epochs without a lower loss after which training ends; the weights with the lowest loss are
-        kept. None: all epochs, last weights.
+        End the training after this many epochs without a lower loss, and keep the weights with
+        the lowest. None: all epochs, last weights.
     width : int
         Of an embedding.
     lr : float
@@ -45,12 +46,21 @@ class DGI(NodeEstimator):
         "cpu", "cuda", "cuda:1", "auto".
     progress : bool
         Show a progress bar when the error stream is a terminal.
+    callbacks : list of Callback
+        Watch or end the training; see `augcl.callbacks`.
+    warm_start : bool
+        Let a further `fit` on the same data continue the last one, up to `epochs` in total.
 
     Attributes
     ----------
     network_ : Module
     history_ : list of dict
         One entry per epoch: loss and seconds.
+
+    References
+    ----------
+    P. Veličković, W. Fedus, W. L. Hamilton, P. Liò, Y. Bengio and R. D. Hjelm. "Deep Graph
+    Infomax". ICLR 2019. arXiv:1809.10341.
 
     Examples
     --------
@@ -74,6 +84,8 @@ class DGI(NodeEstimator):
         random_state: int | None = 0,
         device: str = "cpu",
         progress: bool = True,
+        callbacks: Callbacks = (),
+        warm_start: bool = False,
     ) -> None:
         self.epochs = epochs
         self.patience = patience
@@ -84,6 +96,8 @@ class DGI(NodeEstimator):
         self.random_state = random_state
         self.device = device
         self.progress = progress
+        self.callbacks = callbacks
+        self.warm_start = warm_start
 
     def _start(self) -> None:
         super()._start()
@@ -97,7 +111,7 @@ class DGI(NodeEstimator):
 
 
 class DGINetwork(nn.Module):
-    """One convolution, and a discriminator of its outputs."""
+    """A graph convolution and a discriminator of its outputs."""
 
     def __init__(self, features: int, width: int, generator: torch.Generator) -> None:
         super().__init__()
@@ -105,7 +119,7 @@ class DGINetwork(nn.Module):
         self.discriminator = BilinearDiscriminator(width, width, generator)
 
     def forward(self, view: NodeView, generator: torch.Generator) -> tuple[Tensor, Tensor]:
-        """(N,) scores of the true nodes and (N,) of the corrupted ones."""
+        """Return (N,) scores of the true nodes and (N,) scores of the corrupted nodes."""
         mapped = self.encoder.mapped(view)
         true, false = (
             self.encoder.finish(propagate(rows, view.edges))
@@ -115,6 +129,6 @@ class DGINetwork(nn.Module):
         return self.discriminator(true, summary), self.discriminator(false, summary)
 
     def embed(self, view: NodeView) -> Tensor:
-        """(N, width) embeddings."""
+        """Return (N, width) embeddings."""
         embeddings: Tensor = self.encoder(view, view.edges)
         return embeddings

@@ -1,4 +1,14 @@
-"""GAE: embeddings whose inner products tell the edges."""
+"""GAE and VGAE: embeddings whose inner products predict the edges.
+
+The loss over all N² pairs of nodes is exact, but no N × N matrix ever exists. With inner products
+s_ij = z_i · z_j, targets t = A + I, and sp(x) = log(1 + eˣ),
+
+    Σ_ij w t_ij sp(−s_ij) + (1 − t_ij) sp(s_ij)
+        = Σ_ij sp(s_ij) + Σ_{t_ij = 1} [ w sp(−s_ij) − sp(s_ij) ]
+
+The first sum runs over tiles of a symmetric matrix (a tile above the diagonal counts twice), the
+second over edges and nodes. The gradient is computed together with the sum, tile by tile.
+"""
 
 from __future__ import annotations
 
@@ -14,18 +24,22 @@ from augcl.data.node_graph import NodeGraph
 from augcl.ops.csr import Adjacency, Rows
 from augcl.ops.segments import segment_ids
 from augcl.rivals.convolution import Convolution
-from augcl.training.estimator import NodeBatch, NodeEstimator
+from augcl.training.batches import NodeBatch
+from augcl.training.callbacks import Callbacks
+from augcl.training.estimator import NodeEstimator
 from augcl.views.nodes import NodeView
 
 TILE = 1024
-"""Rows and columns at a time."""
+"""Rows and columns of a tile."""
 
 EDGES = 2048
-"""Edges at a time: what they gather should stay in the cache."""
+"""Edges at a time: the rows that they gather should stay in the cache."""
 
 
 def pair_logistic(z: Tensor, edges: Rows, *, positive_weight: float, tile: int = TILE) -> Tensor:
-    """The sum above, of z (N, D) and a symmetric adjacency without loops.
+    """Return the logistic loss of all pairs (see the module) for z (N, D).
+
+    `edges` is a symmetric adjacency without loops; `positive_weight` is w.
 
     >>> lonely = Rows(torch.empty(0, dtype=torch.long), torch.zeros(3, dtype=torch.long))
     >>> pair_logistic(torch.zeros(2, 1), lonely, positive_weight=1.0)  # 4 log 2
@@ -54,7 +68,7 @@ class _PairLogistic(torch.autograd.Function):
 
 
 def _all_pairs(z: Tensor, tile: int, d_z: Tensor | None) -> Tensor:
-    """Σ_ij sp(s_ij); its gradient is added to `d_z`."""
+    """Return Σ_ij sp(s_ij) and add its gradient to `d_z`."""
     total = z.new_zeros((), dtype=torch.float64)
     for first in range(0, len(z), tile):
         for second in range(first, len(z), tile):
@@ -71,7 +85,7 @@ def _all_pairs(z: Tensor, tile: int, d_z: Tensor | None) -> Tensor:
 
 
 def _linked_pairs(z: Tensor, edges: Rows, weight: float, d_z: Tensor | None) -> Tensor:
-    """Σ w sp(−s_ij) − sp(s_ij) over edges and nodes; its gradient is added to `d_z`."""
+    """Return Σ w sp(−s_ij) − sp(s_ij) over edges and nodes, and add its gradient to `d_z`."""
     row, column = segment_ids(edges.ptr), edges.indices
     parts = zip(row.split(EDGES), column.split(EDGES), strict=True)
     s = torch.cat([z.new_empty(0), *((z[i] * z[j]).sum(1) for i, j in parts)])
@@ -87,9 +101,7 @@ def _linked_pairs(z: Tensor, edges: Rows, weight: float, d_z: Tensor | None) -> 
 def edge_reconstruction(
     z: Tensor, edges: Adjacency, *, positive_weight: float, scale: float
 ) -> Tensor:
-    """`scale` times the mean over all N² pairs of the cross-entropy of σ(z_i · z_j) against A + I.
-
-    Exact, without an N × N matrix; see `augcl.rivals.gae`.
+    """Return `scale` times the mean cross-entropy of σ(z_i · z_j) against A + I over all N² pairs.
 
     Parameters
     ----------
@@ -97,7 +109,7 @@ def edge_reconstruction(
     edges : Adjacency
         Symmetric, without loops.
     positive_weight : float
-        Of the entries that are 1.
+        Weight of the entries that are 1.
     scale : float
 
     Examples
@@ -113,11 +125,11 @@ def edge_reconstruction(
 
 
 class GAE(NodeEstimator):
-    """Learn embeddings from whose inner products the edges can be read off.
+    """Learn embeddings whose inner products predict the edges.
 
-    Graph autoencoder: two convolutions, and the edges as σ(z_i · z_j). The loss is over all N²
-    pairs of nodes, exact, in tiles, so that memory grows with N alone. All edges are trained on
-    (the original, made for link prediction, hides 15 % of them).
+    Graph autoencoder: two convolutions, and σ(z_i · z_j) as the probability of an edge. The loss
+    over all N² pairs of nodes is exact and computed in tiles, so that memory is linear in N.
+    Training uses all edges (the original, made for link prediction, hides 15 % of them).
 
     Parameters
     ----------
@@ -128,7 +140,7 @@ class GAE(NodeEstimator):
     lr, weight_decay : float
     normalize_features : bool
         Divide every row of the features by its sum (where above 1); as published not.
-    random_state, device, progress :
+    patience, random_state, device, progress, callbacks, warm_start :
         See `DGI`.
 
     Attributes
@@ -136,6 +148,11 @@ class GAE(NodeEstimator):
     network_ : Module
     history_ : list of dict
         One entry per epoch: loss and seconds.
+
+    References
+    ----------
+    T. N. Kipf and M. Welling. "Variational Graph Auto-Encoders". NeurIPS Workshop on Bayesian
+    Deep Learning, 2016. arXiv:1611.07308.
 
     Examples
     --------
@@ -156,9 +173,12 @@ class GAE(NodeEstimator):
         lr: float = 0.01,
         weight_decay: float = 0.0,
         normalize_features: bool = False,
+        patience: int | None = None,
         random_state: int | None = 0,
         device: str = "cpu",
         progress: bool = True,
+        callbacks: Callbacks = (),
+        warm_start: bool = False,
     ) -> None:
         self.epochs = epochs
         self.hidden = hidden
@@ -166,9 +186,12 @@ class GAE(NodeEstimator):
         self.lr = lr
         self.weight_decay = weight_decay
         self.normalize_features = normalize_features
+        self.patience = patience
         self.random_state = random_state
         self.device = device
         self.progress = progress
+        self.callbacks = callbacks
+        self.warm_start = warm_start
 
     def _start(self) -> None:
         super()._start()
@@ -184,7 +207,7 @@ class GAE(NodeEstimator):
 
 
 class Autoencoder(nn.Module):
-    """Two convolutions without bias, the second one linear."""
+    """Two convolutions without bias, the second without activation."""
 
     def __init__(self, features: int, hidden: int, width: int, generator: torch.Generator) -> None:
         super().__init__()
@@ -192,17 +215,17 @@ class Autoencoder(nn.Module):
         self.mean = Convolution(hidden, width, generator, activation="identity", bias=False)
 
     def forward(self, view: NodeView) -> Tensor:
-        """(N, width) embeddings."""
+        """Return (N, width) embeddings."""
         return self.embed(view)
 
     def embed(self, view: NodeView) -> Tensor:
-        """(N, width) embeddings."""
+        """Return (N, width) embeddings."""
         embeddings: Tensor = self.mean(self.first(view, view.edges), view.edges)
         return embeddings
 
 
 def reconstruction(z: Tensor, graph: NodeGraph, view: NodeView) -> Tensor:
-    """The edges from z (N, width); those that are there count as much as those that are not."""
+    """Return the loss of edges predicted from z (N, width); edges count as much as non-edges."""
     pairs, linked = graph.num_nodes**2, max(graph.num_edges, 1)
     return edge_reconstruction(
         z,
@@ -213,11 +236,11 @@ def reconstruction(z: Tensor, graph: NodeGraph, view: NodeView) -> Tensor:
 
 
 LARGEST_LOG_STD = 10.0
-"""Beyond, e^{2 log σ} would leave what float32 can hold long before it makes sense."""
+"""Limit of log σ: e^{2 log σ} must not overflow float32."""
 
 
 class VGAE(GAE):
-    """Learn for each node a normal distribution of embeddings from which its edges can be read off.
+    """Learn a normal distribution of embeddings for each node that predicts its edges.
 
     Variational graph autoencoder: `GAE` with a mean and a standard deviation for each node, and a
     loss that keeps them near the standard normal distribution. The embedding is the mean.
@@ -226,6 +249,11 @@ class VGAE(GAE):
     ----------
     epochs, hidden, width, … :
         See `GAE`.
+
+    References
+    ----------
+    T. N. Kipf and M. Welling. "Variational Graph Auto-Encoders". NeurIPS Workshop on Bayesian
+    Deep Learning, 2016. arXiv:1611.07308.
 
     Examples
     --------
@@ -249,21 +277,21 @@ class VGAE(GAE):
 
 
 class VariationalAutoencoder(Autoencoder):
-    """Mean and logarithm of the standard deviation, which share the first convolution."""
+    """Networks for mean and log standard deviation, which share the first convolution."""
 
     def __init__(self, features: int, hidden: int, width: int, generator: torch.Generator) -> None:
         super().__init__(features, hidden, width, generator)
         self.log_std = Convolution(hidden, width, generator, activation="identity", bias=False)
 
     def forward(self, view: NodeView) -> tuple[Tensor, Tensor]:  # type: ignore[override]
-        """(N, width) means and (N, width) log standard deviations."""
+        """Return (N, width) means and (N, width) log standard deviations."""
         hidden = self.first(view, view.edges)
         log_std = self.log_std(hidden, view.edges).clamp(max=LARGEST_LOG_STD)
         return self.mean(hidden, view.edges), log_std
 
 
 def divergence(mean: Tensor, log_std: Tensor) -> Tensor:
-    """Kullback–Leibler divergence from the standard normal distribution, the mean over nodes.
+    """Return the mean Kullback–Leibler divergence of the nodes from the standard normal.
 
     >>> divergence(torch.zeros(5, 2), torch.zeros(5, 2)).abs()
     tensor(0.)

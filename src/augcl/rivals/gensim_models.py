@@ -1,4 +1,4 @@
-"""Graphs as documents: the doc2vec of gensim."""
+"""Parts that the methods on gensim share: texts, doc2vec, and models that embed only their fit."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from augcl.training.method import PlainMethod, fingerprint
 from augcl.training.progress import Report, progress_bar
 
 LONGEST = 10_000
-"""Words of a text that gensim reads; it passes over the rest."""
+"""Words of a text that gensim reads; it ignores the rest."""
 
 
 def seed_of(generator: torch.Generator) -> int:
@@ -24,33 +24,33 @@ def seed_of(generator: torch.Generator) -> int:
 
 
 def one_worker(generator: torch.Generator) -> dict[str, Any]:
-    """Settings with which the same seed gives the same bits, in every process.
+    """Return settings with which the same seed gives the same bits in every process.
 
-    gensim draws the first vectors from the seed and orders words by count and by the order in
-    which it met them; it hashes no word for either.
+    gensim draws the first vectors from the seed and orders words by their count, then by their
+    first occurrence; neither depends on a hash of the word.
     """
     return {"workers": 1, "seed": seed_of(generator), "min_count": 1, "sample": 0}
 
 
 def names(count: int) -> NDArray[np.object_]:
-    """Words 0 to `count` − 1 as strings, each made once, to be picked by index."""
+    """Return the words 0 to `count` − 1 as strings, to be picked by index."""
     return np.array([str(number) for number in range(count)], dtype=object)
 
 
 def numbers(model: Any) -> Tensor:
-    """(W,) the word that gensim keeps at each of its indices."""
+    """Return (W,) the word at each index of gensim's vocabulary."""
     return torch.tensor([int(name) for name in model.wv.index_to_key], dtype=torch.long)
 
 
 def frequencies(counts: Tensor) -> dict[str, int]:
-    """How often each word occurs, by its name."""
+    """Return how often each word occurs, by its name."""
     return dict(zip(names(len(counts)).tolist(), counts.tolist(), strict=True))
 
 
 class Texts:
-    """Text t has the words ``words[ptr[t]:ptr[t+1]]``, whole numbers from 0.
+    """Texts of words 0, 1, …: text t has the words ``words[ptr[t]:ptr[t+1]]``.
 
-    A text that is longer than gensim reads comes in several pieces.
+    A text that is longer than gensim reads is cut into several pieces.
     """
 
     def __init__(self, words: Tensor, ptr: Tensor) -> None:
@@ -61,18 +61,18 @@ class Texts:
         return len(self.ptr) - 1
 
     def of(self, text: int) -> Iterator[list[str]]:
-        """The words of one text, in pieces."""
+        """Yield the words of one text, in pieces."""
         last = self.ptr[text + 1]
         for begin in range(self.ptr[text], last, LONGEST):
             yield self.names[self.words[begin : min(begin + LONGEST, last)]].tolist()
 
     def shuffled(self, generator: torch.Generator) -> Iterator[int]:
-        """Every text once, in a new random order: that of a file may tell the class."""
+        """Yield every text once, in a new random order: the order of a file may reveal classes."""
         yield from torch.randperm(len(self), generator=generator).tolist()
 
 
 class Documents:
-    """Texts with their numbers, in a new random order at every pass."""
+    """Iterate over tagged texts in a new random order at every pass."""
 
     def __init__(self, texts: Texts, generator: torch.Generator, report: Report) -> None:
         self.texts, self.generator, self.report = texts, generator, report
@@ -98,7 +98,7 @@ def trained(
     progress: bool,
     **settings: Any,
 ) -> Any:
-    """A ``Doc2Vec`` with these settings that has gone through the texts."""
+    """Train a ``Doc2Vec`` with these settings on the texts."""
     from gensim.models import Doc2Vec
 
     model = Doc2Vec(**settings, **one_worker(generator))
@@ -115,15 +115,15 @@ def trained(
 
 
 class FrozenBags:
-    """Vectors of new documents from the words of a trained PV-DBOW, which stay as they are.
+    """Infer vectors of new documents with the fixed words of a trained PV-DBOW.
 
-    The same steps as in training from a vector of zeros, with the same draws for every document, so
-    that its vector does not depend on the others.
+    Takes the same steps as training, from a vector of zeros and with the same draws for every
+    document, so that its vector does not depend on other documents.
 
     Parameters
     ----------
     weights : (W, d)
-        Of the words on the side that is predicted.
+        Output weights of the words.
     counts : (W,) int64
         How often each word occurred in training.
     """
@@ -139,7 +139,7 @@ class FrozenBags:
         self.model.syn1neg = weights[order].contiguous().numpy()
 
     def vector(self, texts: Texts, text: int) -> Tensor:
-        """(d,) of one text; 0 if it has no words."""
+        """Return the vector (d,) of one text; 0 if it has no words."""
         from gensim.models.doc2vec import train_document_dbow
 
         model = self.model
@@ -164,7 +164,7 @@ class FrozenBags:
 
 
 class FittedOnly(PlainMethod):
-    """Embeds what it was fitted on, and refuses all else; a reader stands before it."""
+    """Base of methods that embed only the data of their fit; comes after a reader class."""
 
     vectors_: Tensor
     fitted_on_: Tensor
@@ -173,7 +173,7 @@ class FittedOnly(PlainMethod):
         self.vectors_, self.fitted_on_ = vectors, mark(data)
 
     def _read_as_fitted(self, X: Any) -> Any:
-        data = self._read(X)
+        data = self.read(X)
         if not torch.equal(mark(data), self.fitted_on_):
             raise InputError(
                 f"{data.name} is not what this {type(self).__name__} was fitted on, and it can "
@@ -192,5 +192,5 @@ class FittedOnly(PlainMethod):
 
 
 def mark(data: Any) -> Tensor:
-    """The fingerprint of the data as a tensor, to be kept in a model file."""
+    """Return the fingerprint of the data as a tensor, for a model file."""
     return torch.tensor(list(bytes.fromhex(fingerprint(data))), dtype=torch.uint8)

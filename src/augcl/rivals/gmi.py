@@ -1,4 +1,4 @@
-"""GMI: an embedding must tell the features of its node and of the neighbours, and the edges."""
+"""GMI: embeddings that keep the features of the node and its neighbours, and the edges."""
 
 from __future__ import annotations
 
@@ -10,10 +10,12 @@ from torch import Tensor, nn
 from augcl.checks import number, whole_number
 from augcl.data.node_graph import NodeGraph
 from augcl.errors import InputError
-from augcl.ops.gcn import propagate
-from augcl.rivals.convolution import BilinearDiscriminator, Convolution, discrimination, other_nodes
+from augcl.ops.csr import propagate
+from augcl.rivals.convolution import BilinearDiscriminator, Convolution, discrimination
 from augcl.rivals.gae import edge_reconstruction
-from augcl.training.estimator import NodeBatch, NodeEstimator
+from augcl.training.batches import NodeBatch
+from augcl.training.callbacks import Callbacks
+from augcl.training.estimator import NodeEstimator
 from augcl.training.threads import threads_for
 from augcl.views.nodes import NodeView
 
@@ -23,17 +25,17 @@ class GMI(NodeEstimator):
 
     Graphical Mutual Information, with the mean over the neighbours. Two discriminators compare the
     embedding with the node's own features, and with the mean of its neighbours' features; false
-    pairs come from `negatives` other nodes, drawn anew in every epoch. As published, their scores
-    go through a sigmoid and then into the Jensen–Shannon loss. The third part predicts the edges
-    from inner products: exact over all N² pairs, in tiles, so that memory grows with N alone.
+    pairs come from `negatives` other nodes, drawn in every epoch. As published, their scores go
+    through a sigmoid and then into the Jensen–Shannon loss. The third part predicts the edges
+    from inner products: exact over all N² pairs, in tiles, so that memory is linear in N.
 
     Parameters
     ----------
     epochs : int
         At most so many; 0 gives the untrained encoder.
     patience : int, optional
-        Epochs without a lower loss after which training ends; the weights with the lowest loss are
-        kept. None: all epochs, last weights.
+        End the training after this many epochs without a lower loss, and keep the weights with
+        the lowest. None: all epochs, last weights.
     layers : {1, 2}
         Published: 1 for CiteSeer and PubMed, else 2.
     width : int
@@ -45,7 +47,7 @@ class GMI(NodeEstimator):
     lr, weight_decay : float
     normalize_features : bool
         Divide every row of the features by its sum (where above 1), as published.
-    random_state, device, progress :
+    random_state, device, progress, callbacks, warm_start :
         See `DGI`.
 
     Attributes
@@ -53,6 +55,11 @@ class GMI(NodeEstimator):
     network_ : Module
     history_ : list of dict
         One entry per epoch: loss and seconds.
+
+    References
+    ----------
+    Z. Peng, W. Huang, M. Luo, Q. Zheng, Y. Rong, T. Xu and J. Huang. "Graph Representation
+    Learning via Graphical Mutual Information Maximization". WWW 2020. arXiv:2002.01169.
 
     Examples
     --------
@@ -82,6 +89,8 @@ class GMI(NodeEstimator):
         random_state: int | None = 0,
         device: str = "cpu",
         progress: bool = True,
+        callbacks: Callbacks = (),
+        warm_start: bool = False,
     ) -> None:
         self.epochs = epochs
         self.patience = patience
@@ -97,13 +106,15 @@ class GMI(NodeEstimator):
         self.random_state = random_state
         self.device = device
         self.progress = progress
+        self.callbacks = callbacks
+        self.warm_start = warm_start
 
     def _start(self) -> None:
         super()._start()
         for name in ("width", "negatives"):
             whole_number(name, getattr(self, name), least=1)
         if self.layers not in (1, 2):
-            raise InputError(f"layers is {self.layers!r}: GMI has 1 or 2")
+            raise InputError(f"layers is {self.layers!r}: GMI takes 1 or 2")
         for name in ("own", "neighbours", "edges"):
             number(name, getattr(self, name), least=0)
 
@@ -132,10 +143,11 @@ class GMI(NodeEstimator):
 
 
 Scores = tuple[Tensor, Tensor]
+"""Scores of the true and of the false pairs."""
 
 
 class GMINetwork(nn.Module):
-    """One or two convolutions, and the discriminators of embeddings and features."""
+    """One or two convolutions, and two discriminators of embeddings and features."""
 
     def __init__(self, features: int, width: int, layers: int, generator: torch.Generator) -> None:
         super().__init__()
@@ -146,9 +158,9 @@ class GMINetwork(nn.Module):
         self.neighbour_activation = nn.PReLU()
 
     def forward(self, view: NodeView, others: Tensor) -> tuple[Tensor, Scores, Scores]:
-        """Embeddings (N, width), and the scores of true (N,) and false (N, K) pairs, from 0 to 1.
+        """Return embeddings (N, width), and the scores with own and with neighbours' features.
 
-        Twice: for the features of the node, and for those of its neighbours.
+        Scores lie between 0 and 1: (N,) of the true pairs and (N, K) of the false pairs.
         """
         mapped = self.first.mapped(view)
         h = self._deepened(mapped, view)
@@ -166,11 +178,23 @@ class GMINetwork(nn.Module):
         return h if self.second is None else self.second(h, view.edges)
 
     def embed(self, view: NodeView) -> Tensor:
-        """(N, width) embeddings."""
+        """Return (N, width) embeddings."""
         return self._deepened(self.first.mapped(view), view)
 
 
-def _scores(judge: BilinearDiscriminator, mapped: Tensor, h: Tensor, others: Tensor) -> Scores:
-    """Of each node's embedding with what is its own, and with what belongs to others."""
-    false = [judge.of_mapped(mapped[drawn], h) for drawn in others.t()]
-    return judge.of_mapped(mapped, h).sigmoid(), torch.stack(false, 1).sigmoid()
+def _scores(
+    discriminator: BilinearDiscriminator, mapped: Tensor, h: Tensor, others: Tensor
+) -> Scores:
+    """Score each embedding with the features of its node, and with those of other nodes."""
+    false = [discriminator.of_mapped(mapped[drawn], h) for drawn in others.t()]
+    return discriminator.of_mapped(mapped, h).sigmoid(), torch.stack(false, 1).sigmoid()
+
+
+def other_nodes(nodes: int, count: int, generator: torch.Generator) -> Tensor:
+    """Draw (nodes, count) random nodes; row i never holds i.
+
+    >>> other_nodes(2, 3, torch.Generator().manual_seed(0)).tolist()
+    [[1, 1, 1], [0, 0, 0]]
+    """
+    further = torch.randint(1, nodes, (nodes, count), generator=generator)
+    return (torch.arange(nodes)[:, None] + further) % nodes

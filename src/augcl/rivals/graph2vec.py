@@ -1,9 +1,10 @@
-"""Graph2vec: graphs are documents, rooted subgraphs are their words."""
+"""Graph2vec: doc2vec with graphs as documents and rooted subgraphs as words."""
 
 from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -11,8 +12,8 @@ from augcl.checks import whole_number
 from augcl.data import GraphSet
 from augcl.data.features import degrees
 from augcl.errors import InputError, one_of
+from augcl.ops.hashing import refined_labels
 from augcl.ops.segments import pointer, segment_sum
-from augcl.ops.wl import rooted_subgraphs
 from augcl.rivals.gensim_models import FrozenBags, Texts, mark, numbers, trained
 from augcl.training.method import GraphReader, PlainMethod
 from augcl.training.progress import progress_bar
@@ -25,46 +26,48 @@ RECIPES: dict[str, dict[str, Any]] = {
 
 
 class Graph2Vec(GraphReader, PlainMethod):
-    """Embeds graphs so that those with the same rooted subgraphs lie together.
+    """Embed graphs so that graphs with the same rooted subgraphs lie close together.
 
-    A graph is a document, the subgraphs around its nodes (told apart by Weisfeiler and Lehman) are
-    its words, and skip-gram predicts them from the vector of the graph (PV-DBOW). Where node
-    features are one-hot, they are the labels of the nodes; else the degree is the label.
+    A graph is a document, its words are the subgraphs around its nodes (Weisfeiler–Lehman labels),
+    and skip-gram predicts them from the vector of the graph (PV-DBOW). One-hot node features are
+    the labels of the nodes; with any other features the degree is the label.
 
-    A set of graphs other than that of the fit is embedded by training new vectors while the words
-    stay as they are; words that did not occur in the fit are left out.
+    To embed graphs other than those of the fit, new vectors are trained while the vectors of the
+    words are fixed; words that did not occur in the fit are ignored.
 
     Parameters
     ----------
     height : int
-        Subgraphs reach up to so many steps from their root.
+        Largest distance of a node of a subgraph from its root.
     dimensions : int, optional
-        Of the embedding; 128. Published: 512.
+        Width of the embedding; 128. Published: 512.
     passes : int, optional
-        How often the documents are gone through, in a new random order every time; 100.
-        Published: 1000, which takes ten times as long and did not do better on MUTAG.
+        Passes over the documents, in a new random order each time; 100. Published: 1000, which
+        takes ten times as long and was not better on MUTAG.
     negatives : int, optional
-        Random words to tell each word from; 5. Published: 10.
+        Random words that each word is contrasted with; 5. Published: 10.
     labels : bool, optional
         Use the labels of the nodes.
     recipe : {"default", "paper", "authors"}
-        Decides what is not given: "paper" takes the published sizes, and "authors" does so and, as
-        the code behind the published table, looks at no labels (every node has the same one).
+        Sets every option that is None: "paper" uses the published sizes; "authors" does too and,
+        like the code behind the published table, ignores node labels.
     random_state : int or None
     progress : bool
 
     Attributes
     ----------
     vectors_ : (G, dimensions) float32
-        Of the graphs of the fit.
+        Vectors of the graphs of the fit.
     words_, counts_ : (W,) int64
         Names of the rooted subgraphs, increasing, and how often each occurs.
     weights_ : (W, dimensions) float32
-        Of the words.
+        Output weights of the words.
 
     References
     ----------
-    Narayanan et al., graph2vec: Learning Distributed Representations of Graphs, 2017.
+    A. Narayanan, M. Chandramohan, R. Venkatesan, L. Chen, Y. Liu and S. Jaiswal. "graph2vec:
+    Learning Distributed Representations of Graphs". Workshop on Mining and Learning with
+    Graphs, 2017. arXiv:1707.05005.
 
     Examples
     --------
@@ -126,6 +129,9 @@ class Graph2Vec(GraphReader, PlainMethod):
         self.weights_[numbers(model)] = torch.from_numpy(model.syn1neg)
         self.fitted_on_ = mark(data)
 
+    def _width(self) -> int:
+        return self.vectors_.shape[1]
+
     def _embedded(self, data: GraphSet) -> Tensor:
         vectors = self.vectors_.clone()  # the user may write into it
         if not torch.equal(mark(data), self.fitted_on_):
@@ -159,14 +165,15 @@ class Graph2Vec(GraphReader, PlainMethod):
         return torch.stack(vectors)
 
     def _names(self, data: GraphSet) -> tuple[Tensor, Tensor]:
-        """The names of all rooted subgraphs, graph after graph, and where each graph begins."""
+        """Return the names of all rooted subgraphs, graph by graph, and the graphs' pointer."""
         data = data.to("cpu")
         if self._setting("labels"):
             start = labels_or_degrees(data)
         else:
             start = torch.zeros(data.num_nodes, dtype=torch.long)
-        names = rooted_subgraphs(start, data.edge_index, int(self.height))
-        return names.t().flatten(), data.node_ptr * len(names)
+        rounds = refined_labels(start.numpy(), data.edge_index.numpy(), int(self.height))
+        names = torch.from_numpy(np.stack(rounds, axis=1).view(np.int64))
+        return names.flatten(), data.node_ptr * len(rounds)
 
     def _learned(self) -> dict[str, Tensor]:
         return {
@@ -183,7 +190,7 @@ class Graph2Vec(GraphReader, PlainMethod):
 
 
 def labels_or_degrees(graphs: GraphSet) -> Tensor:
-    """(V,) which column of one-hot features is 1; the degree where they are something else."""
+    """Return (V,) the column of one-hot features, or the degree if features are not one-hot."""
     x = graphs.x
     one_hot = graphs.num_features > 1 and bool(
         ((x == 0) | (x == 1)).all() and (x.sum(1) == 1).all()

@@ -1,4 +1,12 @@
-"""HSAN: pairs of nodes whose similarity contradicts their clusters count more."""
+"""HSAN: pairs of nodes whose similarity contradicts their clusters count more.
+
+The loss compares all 2N entries of two views. With S = a · z zᵀ + (1 − a) · e eᵀ of unit rows z
+and e (2N, ·), and weights M (2N, 2N),
+
+    loss = mean_i [ log Σ_{k≠i} exp(S_ik M_ik) − S_{i,i±N} M_{i,i±N} ]
+
+Only a block of rows of S exists at a time, and its part of the gradient is computed with it.
+"""
 
 from __future__ import annotations
 
@@ -21,22 +29,22 @@ from augcl.methods import presets
 from augcl.methods.recipes import by_recipe, get_recipe
 from augcl.ops.adam import Adam
 from augcl.ops.cosine import unit_rows
-from augcl.ops.csr import Adjacency
-from augcl.ops.gcn import propagate
-from augcl.training.estimator import NodeBatch, NodeEstimator
-from augcl.training.loop import Metrics
+from augcl.ops.csr import Adjacency, propagate
+from augcl.training.batches import NodeBatch
+from augcl.training.callbacks import Callbacks, Metrics
+from augcl.training.estimator import NodeEstimator
 from augcl.training.threads import threads_for
 from augcl.views.nodes import NodeView, NodeViews
 
 
 class SmoothedFeatures:
-    """Mixes features, or if fitted their principal components, with those of the neighbours.
+    """Mix features (or their principal components, if fitted) with those of the neighbours.
 
     Attributes
     ----------
     axes : dict
-        The mean (F,) of the features and their first principal axes (F, count) by name; empty if
-        the features are taken as they are.
+        The ``mean`` (F,) of the features and their first principal ``axes`` (F, count); empty if
+        the features are used directly.
     """
 
     def __init__(self, steps: int) -> None:
@@ -45,16 +53,16 @@ class SmoothedFeatures:
 
     @torch.no_grad()
     def fit(self, view: NodeView, count: int) -> None:
-        """Find so many principal axes."""
+        """Find the first `count` principal axes."""
         from sklearn.decomposition import PCA  # slow to import
 
-        with np.errstate(invalid="ignore"):  # the share of constant features in no variance
+        with np.errstate(invalid="ignore"):  # constant features: 0 / 0 in the explained share
             found = PCA(count, svd_solver="covariance_eigh").fit(view.x().cpu().numpy())
         mean, axes = torch.from_numpy(found.mean_), torch.from_numpy(found.components_)
         self.axes = {"mean": mean.float(), "axes": axes.float().t().contiguous()}
 
     def __call__(self, view: NodeView) -> Tensor:
-        """(N, F) smoothed features, or (N, count)."""
+        """Return smoothed features (N, F), or (N, count) components."""
         if self.axes:
             axes = self.axes["axes"].to(view.edge_index.device)
             x = view.times(axes) - self.axes["mean"].to(axes.device) @ axes
@@ -66,11 +74,11 @@ class SmoothedFeatures:
 
 
 SHARE = 0.99999
-"""Of the features in the similarity, before training."""
+"""Initial share of the features in the similarity."""
 
 
 class AttributeStructureNetwork(nn.Module):
-    """Unit rows z = [Z; Z'] from features and e = [E; E'] from adjacency rows; nothing is shared.
+    """Unit rows z = [Z; Z'] from features and e = [E; E'] from adjacency rows; four linear maps.
 
     Parameters
     ----------
@@ -94,12 +102,13 @@ class AttributeStructureNetwork(nn.Module):
         self.share = nn.Parameter(torch.tensor(SHARE))
 
     def forward(self, x: Tensor, edges: Adjacency) -> tuple[Tensor, Tensor]:
-        """(2N, width) z and (2N, width) e. The adjacency is a sparse factor."""
-        e = [_of_rows(part, edges) for part in self.structure]
+        """Return z and e, (2N, width) each, for features `x` and the sparse adjacency."""
+        maps: Any = self.structure
+        e = [unit_rows(edges.times(linear.weight.t()) + linear.bias) for linear in maps]
         return torch.cat(self._attributes(x)), torch.cat(e)
 
     def embed(self, x: Tensor) -> Tensor:
-        """(N, width): the mean of both maps of the features."""
+        """Return (N, width) embeddings: the mean of both maps of the features."""
         first, second = self._attributes(x)
         return (first + second) / 2
 
@@ -107,16 +116,12 @@ class AttributeStructureNetwork(nn.Module):
         return [unit_rows(self.activation(part(x))) for part in self.attributes]
 
 
-def _of_rows(linear: Any, edges: Adjacency) -> Tensor:
-    return unit_rows(edges.times(linear.weight.t()) + linear.bias)
-
-
 STARTS = 20
 """Random starts of k-means."""
 
 
 def clustered(z: Tensor, count: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:
-    """(N,) clusters by k-means and (N,) doubts: low where one centre is far nearer than others."""
+    """Return (N,) clusters by k-means and (N,) doubts, low where one centre is by far nearest."""
     from sklearn.cluster import KMeans  # slow to import
     from sklearn.exceptions import ConvergenceWarning
 
@@ -132,7 +137,7 @@ def clustered(z: Tensor, count: int, generator: torch.Generator) -> tuple[Tensor
 
 
 def sure_nodes(doubt: Tensor, share: float) -> Tensor:
-    """(N,) bool: that share of the nodes whose doubt (N,) is lowest.
+    """Return (N,) bool: True for the `share` of the nodes with the lowest doubt (N,).
 
     >>> sure_nodes(torch.tensor([0.1, 0.5, 0.0]), 2 / 3)
     tensor([ True, False,  True])
@@ -143,16 +148,16 @@ def sure_nodes(doubt: Tensor, share: float) -> Tensor:
 
 
 BLOCK = 256
-"""Rows at a time."""
+"""Rows of S at a time."""
 
 LEVELS = 255
-"""Weights from 0 to 1 are kept in so many steps, a byte each."""
+"""Weights from 0 to 1 are stored as bytes, in steps of 1 / LEVELS."""
 
 
 def hard_pair_contrast(
     z: Tensor, e: Tensor, a: Tensor, weights: Tensor | None, *, block: int = BLOCK
 ) -> Tensor:
-    """The loss above; `weights` (2N, 2N) uint8 stands for M · 255, None for all 1.
+    """Return the loss (see the module); `weights` (2N, 2N) uint8 is M · 255, None means all 1.
 
     >>> same = torch.ones(4, 1)  # S is 1 everywhere: log 3
     >>> hard_pair_contrast(same, same, torch.tensor(0.5), None)
@@ -181,7 +186,7 @@ class _Contrast(torch.autograd.Function):
             logits = logits if m is None else logits.mul_(m)
             positive = logits[here, partner]
             logits[here, here + start] = -torch.inf
-            most = logits.amax(1)  # nothing overflows, and one entry of a row is always 1
+            most = logits.amax(1)  # subtracted, so that nothing overflows
             p = logits.sub_(most[:, None]).exp_()
             mass = p.sum(1)
             total += (mass.log() + most - positive).sum(dtype=torch.float64)
@@ -214,23 +219,15 @@ def reweigh(
     beta: float,
     block: int = BLOCK,
 ) -> None:
-    """Write | 1[same label] − S̄ |^β between nodes whose label is sure; S̄ is S scaled to 0 … 1.
+    """Set the weight | 1[same label] − S̄ |^β of pairs with sure labels; S̄ is S scaled to 0 … 1.
 
-    Parameters
-    ----------
-    weights : (2N, 2N) uint8
-        Changed in place, rounded to one of 256 values; other pairs keep theirs.
-    z, e : (2N, ·)
-    a : Tensor
-    labels : (N,)
-    sure : (N,) bool
-    beta : float
+    Change `weights` (2N, 2N) uint8 in place; other pairs keep theirs. `labels`, `sure`: (N,).
     """
     labels, sure = labels.repeat(2), sure.repeat(2)
-    extremes = [s.aminmax() for _, s in _blocks(z, e, a.item(), block)]
+    extremes = [s.aminmax() for _, s in _similarity_rows(z, e, a.item(), block)]
     low = min(float(low) for low, _ in extremes)
     spread = max(max(float(high) for _, high in extremes) - low, torch.finfo(z.dtype).tiny)
-    for rows, s in _blocks(z, e, a.item(), block):
+    for rows, s in _similarity_rows(z, e, a.item(), block):
         same = (labels[rows, None] == labels).to(s.dtype)
         new = same.sub_(s.sub_(low).div_(spread)).abs_().pow_(beta)
         written = new.mul_(LEVELS).round_().clamp_(0, LEVELS).to(torch.uint8)
@@ -238,17 +235,18 @@ def reweigh(
         weights[rows] = torch.where(both, written, weights[rows])
 
 
-def _blocks(z: Tensor, e: Tensor, a: float, block: int) -> Iterator[tuple[slice, Tensor]]:
+def _similarity_rows(z: Tensor, e: Tensor, a: float, block: int) -> Iterator[tuple[slice, Tensor]]:
+    """Yield the similarities S, a block of rows at a time."""
     for start in range(0, len(z), block):
         rows = slice(start, start + block)
         yield rows, (z[rows] @ z.t()).mul_(a).add_(e[rows] @ e.t(), alpha=1 - a)
 
 
 class SummingAdam(torch.optim.Adam):
-    """Adam whose gradients are never set to zero: each step uses the sum of all so far."""
+    """Adam without zeroed gradients: each step uses the sum of all gradients so far."""
 
     def step(self, closure: Any = None) -> Any:
-        """One step; the sums are kept with the running averages, in checkpoints, too."""
+        """Take a step; the sums are part of the optimiser's state, also in checkpoints."""
         parameters = [p for group in self.param_groups for p in group["params"]]
         for p in parameters:
             if "sum" in self.state[p]:
@@ -266,15 +264,14 @@ EVERY = 10
 class HSAN(NodeEstimator):
     """Contrast two linear maps of smoothed features; pairs that contradict the clusters count more.
 
-    Hard Sample Aware Network, made for clustering. The similarity S of two entries is that of their
-    features and, to a learned share, of their adjacency rows. Every 10 epochs k-means clusters the
-    nodes; between the nodes that it is sure of, a pair in one cluster counts the more the less
-    similar it is, any other pair the more the more similar it is. The embedding uses features only,
-    so that a graph with other nodes can be embedded, too.
+    Hard Sample Aware Network, made for clustering. The similarity S of two entries combines the
+    similarity of their features and, with a learned share, of their adjacency rows. Every 10 epochs
+    k-means clusters the nodes. Between nodes with a sure cluster, pairs in one cluster get a larger
+    weight the less similar they are, other pairs the more similar they are. The embedding uses
+    features only, so that the model can embed a graph with other nodes.
 
-    What was done to spare memory: S, 2N × 2N numbers, exists a block of rows at a time and its
-    gradient is computed along with it; the weights, as many, are kept in a byte each, that is in
-    steps of 1/255.
+    To save memory, the 2N × 2N matrix S exists a block of rows at a time, and each weight is stored
+    in a byte, in steps of 1/255.
 
     Parameters
     ----------
@@ -305,7 +302,7 @@ class HSAN(NodeEstimator):
     lr : float, optional
     normalize_features : bool
         Divide every row of the features by its sum (where above 1); as published not.
-    random_state, device, progress :
+    patience, random_state, device, progress, callbacks, warm_start :
         See `DGI`.
 
     Attributes
@@ -315,6 +312,12 @@ class HSAN(NodeEstimator):
         255 times the weights of all pairs of the graph it was fitted on.
     history_ : list of dict
         One entry per epoch: loss and seconds.
+
+    References
+    ----------
+    Y. Liu, X. Yang, S. Zhou, X. Liu, Z. Wang, K. Liang, W. Tu, L. Li, J. Duan and C. Chen.
+    "Hard Sample Aware Network for Contrastive Deep Graph Clustering". AAAI 2023.
+    arXiv:2212.08665.
 
     Examples
     --------
@@ -344,9 +347,12 @@ class HSAN(NodeEstimator):
         beta: float | None = None,
         lr: float | None = None,
         normalize_features: bool = False,
+        patience: int | None = None,
         random_state: int | None = 0,
         device: str = "cpu",
         progress: bool = True,
+        callbacks: Callbacks = (),
+        warm_start: bool = False,
     ) -> None:
         self.preset = preset
         self.recipe = recipe
@@ -361,9 +367,12 @@ class HSAN(NodeEstimator):
         self.beta = beta
         self.lr = lr  # type: ignore[assignment]
         self.normalize_features = normalize_features
+        self.patience = patience
         self.random_state = random_state
         self.device = device
         self.progress = progress
+        self.callbacks = callbacks
+        self.warm_start = warm_start
 
     def _left_open(self) -> dict[str, Any]:
         return presets.get_preset(self.preset, self.preset_file)
@@ -380,8 +389,8 @@ class HSAN(NodeEstimator):
         self._nodes: int | None = None
         self._smooth = SmoothedFeatures(self._setting("filter_steps"))
 
-    def _read(self, X: Any) -> NodeGraph:
-        graph = super()._read(X)
+    def read(self, X: Any) -> NodeGraph:
+        graph = super().read(X)
         if self._nodes is None:  # of the fit; a graph to be embedded may have others
             self._nodes = graph.num_nodes
         return graph
@@ -397,7 +406,7 @@ class HSAN(NodeEstimator):
         )
 
     def _inputs(self, features: int) -> int:
-        """How many numbers of a node the encoders see."""
+        """Return the input width of the encoders."""
         components, nodes = self._setting("components"), self._nodes or features
         return min(components, nodes) if 0 < components < features else features
 

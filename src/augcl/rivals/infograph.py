@@ -1,4 +1,4 @@
-"""InfoGraph: the embedding of a graph tells which nodes are its own."""
+"""InfoGraph: the embedding of a graph recognises the nodes of that graph."""
 
 from __future__ import annotations
 
@@ -14,14 +14,16 @@ from augcl.encoders import ContrastiveNetwork, inputs, output_width, own_or_gin,
 from augcl.encoders.heads import FeedForward, discriminator
 from augcl.errors import InputError, one_of
 from augcl.ops.csr import Adjacency
+from augcl.training.callbacks import Callbacks
 from augcl.training.estimator import GraphEstimator
 
 
 def jensen_shannon(scores: Tensor, positive: Tensor) -> Tensor:
-    """E⁻ − E⁺, where E⁺ = mean log 2 − sp(−t) of positives and E⁻ = mean sp(t) − log 2 of the rest.
+    """Return the Jensen–Shannon loss E⁻ − E⁺ of scored pairs.
 
-    sp is the softplus, log(1 + e^t). The lower, the better the scores tell positive pairs from
-    negative ones; scores of 0 give 0.
+    E⁺ is the mean of log 2 − sp(−t) over the positive pairs, E⁻ the mean of sp(t) − log 2 over the
+    negative pairs, with sp(t) = log(1 + e^t). The loss is lower the better the scores t separate
+    positive from negative pairs; scores of 0 give 0.
 
     Parameters
     ----------
@@ -33,7 +35,7 @@ def jensen_shannon(scores: Tensor, positive: Tensor) -> Tensor:
     Returns
     -------
     scalar
-        0 where there are no positives or no negatives, which is nothing to tell apart.
+        0 if there are no positives or no negatives.
 
     Examples
     --------
@@ -46,8 +48,8 @@ def jensen_shannon(scores: Tensor, positive: Tensor) -> Tensor:
     """
     if scores.shape != positive.shape:
         raise InputError(
-            f"jensen_shannon needs scores and positives of one shape, got {tuple(scores.shape)} "
-            f"and {tuple(positive.shape)}"
+            "jensen_shannon needs scores and positives of the same shape, got "
+            f"{tuple(scores.shape)} and {tuple(positive.shape)}"
         )
     scores = scores.float() if scores.dtype.itemsize < 4 else scores
     positives = int(positive.sum())
@@ -70,11 +72,11 @@ class InfoGraph(GraphEstimator):
     ----------
     prior : float
         Weight of prior matching: a discriminator learns to tell embeddings of graphs from uniform
-        noise, and the encoder to deceive it. 0, which is the default, goes without; where it is
-        used, 0.1 is customary.
+        noise, and the encoder learns to deceive it. 0 (the default) disables it; the usual value
+        is 0.1.
     epochs : int
         0 gives the untrained encoder.
-    encoder, layers, width, pooling, batch_size, lr, random_state, device, progress :
+    encoder, layers, width, pooling, batch_size, lr, patience, random_state, device, progress, … :
         See `GraphCL`.
 
     Attributes
@@ -82,6 +84,12 @@ class InfoGraph(GraphEstimator):
     network_ : NodeGraphNetwork
     history_ : list of dict
         One entry per epoch: loss and seconds.
+
+    References
+    ----------
+    F.-Y. Sun, J. Hoffmann, V. Verma and J. Tang. "InfoGraph: Unsupervised and Semi-supervised
+    Graph-Level Representation Learning via Mutual Information Maximization". ICLR 2020.
+    arXiv:1908.01000.
 
     Examples
     --------
@@ -105,9 +113,12 @@ class InfoGraph(GraphEstimator):
         pooling: str = "sum",
         batch_size: int = 128,
         lr: float = 0.001,
+        patience: int | None = None,
         random_state: int | None = 0,
         device: str = "cpu",
         progress: bool = True,
+        callbacks: Callbacks = (),
+        warm_start: bool = False,
     ) -> None:
         self.prior = prior
         self.epochs = epochs
@@ -117,9 +128,12 @@ class InfoGraph(GraphEstimator):
         self.pooling = pooling
         self.batch_size = batch_size
         self.lr = lr
+        self.patience = patience
         self.random_state = random_state
         self.device = device
         self.progress = progress
+        self.callbacks = callbacks
+        self.warm_start = warm_start
 
     def _start(self) -> None:
         super()._start()
@@ -158,9 +172,9 @@ class NodeGraphNetwork(ContrastiveNetwork):
     encoder : Module
         See `ContrastiveNetwork`.
     of_nodes, of_graphs : Module
-        (V, D) and (G, D) to vectors of one width, whose products are the scores.
+        Map (V, D) and (G, D) to vectors of equal width, whose products are the scores.
     discriminator : Module, optional
-        (G, D) to (G, 1).
+        Maps (G, D) to (G, 1).
     pooling : {"sum", "mean"}
     """
 
@@ -180,19 +194,19 @@ class NodeGraphNetwork(ContrastiveNetwork):
     def forward(  # type: ignore[override]
         self, x: Tensor, edges: Tensor | Adjacency, node_ptr: Tensor
     ) -> tuple[Tensor, Tensor]:
-        """(V, G) scores and (G, D) embeddings."""
+        """Return (V, G) scores and (G, D) embeddings."""
         nodes = self.encoder(x, edges)
         graphs = pool(nodes, node_ptr, self.pooling)
         return self.of_nodes(nodes) @ self.projector(graphs).T, graphs
 
 
 def own_graph(batch: GraphSet) -> Tensor:
-    """(V, G) whether the node lies in the graph."""
+    """Return (V, G) bool: whether each node belongs to each graph."""
     numbers = torch.arange(len(batch), device=batch.device)
     return batch.graph_of_node[:, None] == numbers
 
 
 def prior_matching(discriminator: nn.Module, embeddings: Tensor, noise: Tensor) -> Tensor:
-    """−mean log D(noise) − mean log(1 − D(embedding)), which D lowers and the embeddings raise."""
-    against = 2 * embeddings.detach() - embeddings  # the same values with the gradient turned round
+    """Return −mean log D(noise) − mean log(1 − D(embedding)); only D minimises it."""
+    against = 2 * embeddings.detach() - embeddings  # the same values with a reversed gradient
     return softplus(-discriminator(noise)).mean() + softplus(discriminator(against)).mean()

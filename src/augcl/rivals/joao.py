@@ -1,4 +1,4 @@
-"""JOAO: GraphCL that learns which augmentation it trains on, always towards the hardest."""
+"""JOAO and JOAOv2: GraphCL that learns to prefer the augmentations with the highest loss."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ from augcl.errors import one_of
 from augcl.hardness import Hardness
 from augcl.methods.contrast import ContrastiveGraphMethod
 from augcl.methods.recipes import by_recipe
-from augcl.training.estimator import batch_statistics
-from augcl.training.loop import Metrics
+from augcl.training.batches import batch_statistics
+from augcl.training.callbacks import Callbacks, Metrics
 from augcl.views import AttributeMask, EdgePerturb, Identity, NodeDrop, OneOf, Subgraph
 
 
 def project_to_simplex(b: Tensor) -> Tensor:
-    """The (K,) point p ≥ 0, Σ p = 1 that lies nearest to b: max(b − μ, 0) for the one μ that fits.
+    """Return the (K,) point p ≥ 0, Σ p = 1 nearest to b: max(b − μ, 0) for the right μ.
 
-    Sorted from the largest, μ is found from the longest head whose entries all stay above it.
+    With b sorted in descending order, μ follows from the longest prefix whose entries exceed it.
 
     >>> project_to_simplex(torch.tensor([0.5, 1.0, -3.0])).tolist()
     [0.25, 0.75, 0.0]
     """
-    b = b - b.max()  # moves μ only, and keeps large numbers from swallowing the 1
-    head = b.sort(descending=True).values
+    b = b - b.max()  # changes μ only; next to large numbers the 1 below would be rounded away
+    ordered = b.sort(descending=True).values
     count = torch.arange(1, len(b) + 1, device=b.device)
-    mu = (head.cumsum(0) - 1) / count
-    last = int((head > mu).nonzero().max())
+    mu = (ordered.cumsum(0) - 1) / count
+    last = int((ordered > mu).nonzero().max())
     p = (b - mu[last]).clamp_min(0)
     return p / p.sum()
 
@@ -41,10 +41,10 @@ IDENTITY = AUGMENTATIONS.index("identity")
 
 
 class JOAO(ContrastiveGraphMethod):
-    """Contrast graphs with their views, drawn ever more from the augmentations with high loss.
+    """Contrast graphs with their views, and draw augmentations with a high loss more often.
 
-    Each graph's augmentation is drawn from probabilities P, at first all alike. After an epoch
-    the mean loss ℓ under each augmentation alone is measured on a fifth of the batches, and
+    The augmentation of each graph is drawn from probabilities P, uniform at the start. After an
+    epoch the mean loss ℓ under each augmentation alone is measured on a fifth of the batches, and
 
         P ← the nearest probabilities to  P + ℓ − γ (P − 1/5).
 
@@ -79,6 +79,11 @@ class JOAO(ContrastiveGraphMethod):
     hardness_ : Hardness
     history_ : list of dict
         One entry per epoch: P, loss, seconds and the spread of the weights.
+
+    References
+    ----------
+    Y. You, T. Chen, Y. Shen and Z. Wang. "Graph Contrastive Learning Automated". ICML 2021.
+    arXiv:2106.07594.
 
     Examples
     --------
@@ -115,9 +120,12 @@ class JOAO(ContrastiveGraphMethod):
         pooling: str = "sum",
         batch_size: int = 128,
         lr: float = 0.01,
+        patience: int | None = None,
         random_state: int | None = 0,
         device: str = "cpu",
         progress: bool = True,
+        callbacks: Callbacks = (),
+        warm_start: bool = False,
     ) -> None:
         self.hardness = hardness
         self.recipe = recipe
@@ -138,9 +146,12 @@ class JOAO(ContrastiveGraphMethod):
         self.pooling = pooling
         self.batch_size = batch_size
         self.lr = lr
+        self.patience = patience
         self.random_state = random_state
         self.device = device
         self.progress = progress
+        self.callbacks = callbacks
+        self.warm_start = warm_start
 
     def _start(self) -> None:
         super()._start()
@@ -163,7 +174,7 @@ class JOAO(ContrastiveGraphMethod):
     def _pair_under(
         self, probabilities: Tensor, batch: GraphSet, generator: torch.Generator
     ) -> tuple[Tensor, Tensor]:
-        """Projections of anchors and candidates, with augmentations drawn from these."""
+        """Return projections of anchors and candidates under augmentations drawn from P."""
         anchor, of_anchor = batch, torch.full((len(batch),), IDENTITY, device=batch.device)
         if self._two_views:
             anchor, of_anchor = self._draw_views(probabilities, batch, generator)
@@ -176,12 +187,12 @@ class JOAO(ContrastiveGraphMethod):
     def _draw_views(
         self, probabilities: Tensor, batch: GraphSet, generator: torch.Generator
     ) -> tuple[GraphSet, Tensor]:
-        """A view of each graph, and the number of its augmentation."""
-        which = draw(probabilities, len(batch), generator).to(batch.device)
+        """Draw a view of each graph; return the views and the numbers of their augmentations."""
+        which = draw_augmentations(probabilities, len(batch), generator).to(batch.device)
         return self._pool.by(which, batch, generator), which
 
     def _heads(self, which: Tensor, *, anchor: bool) -> tuple[Tensor, ...]:
-        """What the projector is told about the augmentations: here nothing."""
+        """Return further arguments for the projector: none here."""
         return ()
 
     def _before_epoch(
@@ -196,7 +207,7 @@ class JOAO(ContrastiveGraphMethod):
 
     @torch.no_grad()
     def _losses(self, batches: list[GraphSet], generator: torch.Generator) -> Tensor:
-        """(5,) the mean loss under each augmentation alone, on the first fifth of the batches."""
+        """Return (5,) the mean loss under each augmentation alone, on a fifth of the batches."""
         some = batches[: len(batches) // 5 + 1]
         losses = torch.zeros_like(self.probabilities_)
         with self._looking():
@@ -224,13 +235,13 @@ class JOAO(ContrastiveGraphMethod):
         super()._load_learned(tensors)
 
 
-def draw(probabilities: Tensor, count: int, generator: torch.Generator) -> Tensor:
-    """(count,) numbers of augmentations."""
+def draw_augmentations(probabilities: Tensor, count: int, generator: torch.Generator) -> Tensor:
+    """Draw (count,) numbers of augmentations."""
     return torch.multinomial(probabilities, count, replacement=True, generator=generator)
 
 
 class JOAOv2(JOAO):
-    """JOAO whose views go through the projection head of their own augmentation.
+    """JOAO with one projection head per augmentation.
 
     Parameters
     ----------
@@ -242,6 +253,11 @@ class JOAOv2(JOAO):
         "epoch" in the released code ("authors"), else "own".
     hardness, epochs, gamma, ratio, … :
         See `JOAO`.
+
+    References
+    ----------
+    Y. You, T. Chen, Y. Shen and Z. Wang. "Graph Contrastive Learning Automated". ICML 2021.
+    arXiv:2106.07594.
 
     Examples
     --------
@@ -276,9 +292,12 @@ class JOAOv2(JOAO):
         pooling: str = "sum",
         batch_size: int = 128,
         lr: float = 0.001,
+        patience: int | None = None,
         random_state: int | None = 0,
         device: str = "cpu",
         progress: bool = True,
+        callbacks: Callbacks = (),
+        warm_start: bool = False,
     ) -> None:
         super().__init__(
             hardness=hardness,
@@ -300,9 +319,12 @@ class JOAOv2(JOAO):
             pooling=pooling,
             batch_size=batch_size,
             lr=lr,
+            patience=patience,
             random_state=random_state,
             device=device,
             progress=progress,
+            callbacks=callbacks,
+            warm_start=warm_start,
         )
         self.heads = heads
 
@@ -325,5 +347,5 @@ class JOAOv2(JOAO):
         self._head_of_the_epoch = 0  # while ℓ is measured
         found = super()._before_epoch(epoch, batches, generator)
         if self._one_head:
-            self._head_of_the_epoch = int(draw(self.probabilities_, 1, generator))
+            self._head_of_the_epoch = int(draw_augmentations(self.probabilities_, 1, generator))
         return found

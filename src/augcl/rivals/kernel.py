@@ -1,4 +1,4 @@
-"""What kernels between graphs share: counts of substructures, and their products."""
+"""Base of the graph kernels: counts of substructures, and their products."""
 
 from __future__ import annotations
 
@@ -17,9 +17,14 @@ from augcl.errors import InputError
 from augcl.ops.hashing import Hashes, combined, multiset_hashes
 from augcl.training.method import GraphReader, PlainMethod, fingerprint
 
+ROWS = 512
+"""Rows of the kernel that are dense in double precision at a time."""
+
+LARGEST_SEED = 2**62
+
 
 def node_labels(graphs: GraphSet) -> Hashes:
-    """(V,) a hash of each node's features: one-hot labels are told apart, a constant is one label.
+    """Hash the features of each node to a label (V,); nodes with equal features are equal.
 
     >>> import torch
     >>> three = GraphSet.from_arrays(
@@ -35,8 +40,8 @@ def node_labels(graphs: GraphSet) -> Hashes:
     x = graphs.x.cpu()
     if not bool((x == x.round()).all()):
         raise InputError(
-            f"{graphs.name} has node features that are no whole numbers, so that almost no two "
-            "nodes are alike to a kernel: take constant or degree features instead"
+            f"{graphs.name} has node features that are not whole numbers, so that almost no two "
+            "nodes are equal for a kernel: use constant or degree features instead"
         )
     node, column = x.nonzero(as_tuple=True)
     value = x[node, column].numpy().view(np.uint32)
@@ -44,13 +49,9 @@ def node_labels(graphs: GraphSet) -> Hashes:
     return multiset_hashes(combined(column.numpy(), value), ptr)
 
 
-ROWS = 512  # of the kernel, that are dense in double precision at once
-LARGEST_SEED = 2**62
-
-
 @dataclass(frozen=True)
 class Occurrences:
-    """Substructures of graphs: (P,) in which graph, a hash that names it, and how often."""
+    """Substructures of graphs: (P,) the graph, a hash that names the substructure, its count."""
 
     graph: NDArray[np.int64]
     key: Hashes
@@ -58,27 +59,27 @@ class Occurrences:
 
     @classmethod
     def single(cls, graph: NDArray[np.int64], key: Hashes) -> Occurrences:
-        """Each of them once; the same one may come again."""
+        """Count every entry once; equal entries add up."""
         return cls(graph, key, np.ones(len(key)))
 
     @classmethod
     def joined(cls, parts: list[Occurrences]) -> Occurrences:
-        """All of them."""
+        """Concatenate several lists."""
         fields = ("graph", "key", "count")
         return cls(*(np.concatenate([getattr(part, f) for part in parts]) for f in fields))
 
     def counts(self, graphs: int) -> tuple[csr_array, Hashes]:
-        """How often each graph (row) has each substructure (column), and their sorted names."""
+        """Return the counts (graphs × substructures) and the sorted names of the columns."""
         names, column = np.unique(self.key, return_inverse=True)
         shape = (graphs, len(names))
         return csr_array((self.count, (self.graph, column)), shape=shape), names
 
 
 class GraphKernel(GraphReader, PlainMethod):
-    """The similarity of a graph to every training graph, by the substructures that they share.
+    """Compute the similarity of a graph to every training graph from shared substructures.
 
-    The kernel is K = P M Pᵀ for counts P of substructures. What is kept of the training graphs are
-    their counts and the names of the substructures, which are hashes: the same in every graph.
+    The kernel is K = P M Pᵀ for counts P of substructures. The model keeps the counts of the
+    training graphs and the names of the substructures, which are hashes: equal in every data set.
 
     Attributes
     ----------
@@ -94,14 +95,14 @@ class GraphKernel(GraphReader, PlainMethod):
 
     @abstractmethod
     def _occurrences(self, data: GraphSet) -> Occurrences:
-        """The substructures of graphs; those of a graph do not depend on the other graphs."""
+        """Return the substructures of the graphs; those of one graph do not depend on others."""
 
     def _weighted(self, counts: csr_array) -> Any:
-        """P M½ of (n, S) counts: what the kernel is the product of."""
+        """Return P M½ for counts P (n, S); the kernel is a product of two of these."""
         return counts
 
     def _self_similarity(self, every: csr_array, weighted: Any) -> NDArray[np.float64]:
-        """The diagonal of the kernel: `every` counts substructures never seen in training, too."""
+        """Return the diagonal of the kernel; `every` also counts substructures new to the model."""
         return np.asarray(every.power(2).sum(axis=1), dtype=np.float64)
 
     def _learn(self, data: GraphSet, generator: torch.Generator) -> None:
@@ -110,10 +111,13 @@ class GraphKernel(GraphReader, PlainMethod):
         self._counted = fingerprint(data)
 
     def _counts_of(self, data: GraphSet) -> tuple[csr_array, Hashes]:
-        """Counts and names of the substructures, those of the training graphs only once."""
+        """Return counts and names of the substructures; those of the training graphs are stored."""
         if fingerprint(data) == self._counted:
             return self.counts_, self.vocabulary_
         return self._occurrences(data).counts(len(data))
+
+    def _width(self) -> int:
+        return int(self.counts_.shape[0])
 
     def _embedded(self, data: GraphSet) -> Tensor:
         every, names = self._counts_of(data)
@@ -153,11 +157,11 @@ class GraphKernel(GraphReader, PlainMethod):
 
 
 def columns_of(counts: csr_array, names: Hashes, vocabulary: Hashes) -> csr_array:
-    """The counts with the columns of `vocabulary` (sorted); other substructures are dropped."""
+    """Return the counts of the substructures in `vocabulary` (sorted); drop all others."""
     entries = counts.tocoo()
     place = np.searchsorted(vocabulary, names).clip(max=max(len(vocabulary) - 1, 0))
     known = vocabulary[place] == names if len(vocabulary) else np.zeros(len(names), dtype=bool)
     row, column = entries.coords
     kept = known[column]
-    where = (row[kept], place[column[kept]])
-    return csr_array((entries.data[kept], where), shape=(counts.shape[0], len(vocabulary)))
+    cells = (row[kept], place[column[kept]])
+    return csr_array((entries.data[kept], cells), shape=(counts.shape[0], len(vocabulary)))

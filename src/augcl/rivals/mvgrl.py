@@ -1,4 +1,4 @@
-"""MVGRL: nodes by their neighbours against the graph by its diffusion, and the other way round."""
+"""MVGRL for nodes and for graphs: contrast the edges of a graph with their diffusion."""
 
 from __future__ import annotations
 
@@ -15,15 +15,7 @@ from augcl.encoders import pool
 from augcl.encoders.heads import FeedForward, glorot_linear
 from augcl.errors import one_of
 from augcl.methods.recipes import by_recipe, get_recipe
-from augcl.ops.csr import Adjacency, Rows, SparseMatrix
-from augcl.ops.diffusion import (
-    diffuse,
-    diffuse_in_steps,
-    normalised_adjacency,
-    strongest_diffusion,
-    window,
-)
-from augcl.ops.gcn import propagate
+from augcl.ops.csr import Adjacency, Rows, SparseMatrix, propagate
 from augcl.rivals.convolution import (
     BilinearDiscriminator,
     Convolution,
@@ -31,22 +23,31 @@ from augcl.rivals.convolution import (
     mean_summary,
     shuffled,
 )
+from augcl.rivals.diffusion import (
+    diffuse,
+    diffuse_in_steps,
+    normalised_adjacency,
+    strongest_diffusion,
+    window,
+)
 from augcl.rivals.infograph import jensen_shannon, own_graph
-from augcl.training.estimator import GraphEstimator, NodeBatch, NodeEstimator
+from augcl.training.batches import NodeBatch
+from augcl.training.callbacks import Callbacks
+from augcl.training.estimator import GraphEstimator, NodeEstimator
 from augcl.views.nodes import NodeView, NodeViews
 
 
 class MVGRL(NodeEstimator):
     """Contrast the nodes of one view, neighbours or diffusion, with a summary of the other view.
 
-    Two encoders of one convolution each: one mixes the neighbours, the other what a random walk
-    with restarts (personalised PageRank) reaches. Corrupted nodes have their features in random
-    order, as in `DGI`. The embedding is the sum of both.
+    There are two encoders of one convolution each: one mixes the neighbours, the other mixes the
+    nodes that a random walk with restarts (personalised PageRank) reaches. Corrupted nodes have
+    shuffled features, as in `DGI`. The embedding is the sum of both encoders' outputs.
 
-    What was done to spare memory: of the diffusion, N × N numbers, training keeps the `strongest`
-    of each row, computed a block of columns at a time; an epoch trains on `windows` windows of
-    consecutive nodes, as published, and their matrices are sparse, too. The embedding of a graph
-    uses the whole diffusion, by repeated sparse products with the (N, width) values.
+    To save memory, training keeps only the `strongest` entries per row of the N × N diffusion,
+    computed a block of columns at a time; an epoch trains on `windows` windows of consecutive
+    nodes, as published, with sparse matrices. Embeddings use the full diffusion, by repeated
+    sparse products with the (N, width) values.
 
     Parameters
     ----------
@@ -54,8 +55,8 @@ class MVGRL(NodeEstimator):
         At most so many; published are 3,000, of which `patience` leaves a few hundred. 0 gives the
         untrained encoders.
     patience : int, optional
-        Epochs without a lower loss after which training ends; the weights with the lowest loss are
-        kept. None: all epochs, last weights.
+        End the training after this many epochs without a lower loss, and keep the weights with
+        the lowest. None: all epochs, last weights.
     recipe : {"default", "authors", "paper"}
         Decides `loops`.
     loops : int, optional
@@ -73,7 +74,7 @@ class MVGRL(NodeEstimator):
     lr, weight_decay : float
     normalize_features : bool
         Divide every row of the features by its sum (where above 1); published for CiteSeer only.
-    random_state, device, progress :
+    random_state, device, progress, callbacks, warm_start :
         See `DGI`.
 
     Attributes
@@ -81,6 +82,11 @@ class MVGRL(NodeEstimator):
     network_ : Module
     history_ : list of dict
         One entry per epoch: loss and seconds.
+
+    References
+    ----------
+    K. Hassani and A. H. Khasahmadi. "Contrastive Multi-View Representation Learning on Graphs".
+    ICML 2020. arXiv:2006.05582.
 
     Examples
     --------
@@ -110,6 +116,8 @@ class MVGRL(NodeEstimator):
         random_state: int | None = 0,
         device: str = "cpu",
         progress: bool = True,
+        callbacks: Callbacks = (),
+        warm_start: bool = False,
     ) -> None:
         self.epochs = epochs
         self.patience = patience
@@ -126,6 +134,8 @@ class MVGRL(NodeEstimator):
         self.random_state = random_state
         self.device = device
         self.progress = progress
+        self.callbacks = callbacks
+        self.warm_start = warm_start
 
     def _start(self) -> None:
         super()._start()
@@ -151,11 +161,11 @@ class MVGRL(NodeEstimator):
         size = min(self.window, len(batch))
         count = self.windows if size < len(batch) else 1  # more would be the same one again
         starts = torch.randint(len(batch) - size + 1, (count,), generator=generator)
-        places = [
+        windows = [
             (first, size, *(window(matrix, first, size) for matrix in (self._near, self._far)))
             for first in starts.tolist()
         ]
-        return discrimination(*self.network_(batch.views.clean, places, generator))
+        return discrimination(*self.network_(batch.views.clean, windows, generator))
 
     def _embed(self, data: NodeGraph, device: torch.device) -> Tensor:
         view = NodeViews(data.to(device)).clean
@@ -166,8 +176,8 @@ class MVGRL(NodeEstimator):
         return embeddings
 
 
-Place = tuple[int, int, Rows, Rows]
-"""A window: its first node, how many there are, and the matrices of both views among them."""
+Window = tuple[int, int, Rows, Rows]
+"""First node and number of nodes of a window, and the matrices of both views within it."""
 
 
 class MVGRLNetwork(nn.Module):
@@ -180,12 +190,12 @@ class MVGRLNetwork(nn.Module):
         self.discriminator = BilinearDiscriminator(width, width, generator)
 
     def forward(
-        self, view: NodeView, places: list[Place], generator: torch.Generator
+        self, view: NodeView, windows: list[Window], generator: torch.Generator
     ) -> tuple[Tensor, Tensor]:
-        """Scores of the true nodes of all windows and of the corrupted ones, each in both views."""
+        """Return the scores of true and of corrupted nodes of all windows, in both views."""
         mapped = self.near.mapped(view), self.far.mapped(view)
         true, false = [], []
-        for first, size, *matrices in places:
+        for first, size, *matrices in windows:
             nodes = slice(first, first + size)
             order = shuffled(torch.arange(size, device=mapped[0].device), generator)
             pairs = [
@@ -202,7 +212,7 @@ class MVGRLNetwork(nn.Module):
     def _both(
         convolution: Convolution, rows: Tensor, order: Tensor, matrix: Rows
     ) -> tuple[Tensor, Tensor]:
-        """Embeddings of the window's nodes, and of those with shuffled features."""
+        """Return embeddings of the nodes of a window, with their own and shuffled features."""
         mixing = SparseMatrix(matrix, matrix)  # symmetric
         whole, corrupted = (mixing.times(part.contiguous()) for part in (rows, rows[order]))
         return convolution.finish(whole), convolution.finish(corrupted)
@@ -212,13 +222,13 @@ Mix = Callable[[Tensor, Adjacency], Tensor]
 
 
 class PropagationNetwork(nn.Module):
-    """L layers h ← PReLU( M h W + b ), all of them kept.
+    """L layers h ← PReLU( M h W + b ); the output of every layer is kept.
 
     Parameters
     ----------
     in_features : int
     mix : callable
-        (V, D) values and the edges to the (V, D) values M h; linear, the same for every column.
+        Maps values (V, D) and the edges to M h (V, D); linear, the same for every column.
     width, layers : int
     generator : torch.Generator
         Draws the weights.
@@ -234,7 +244,7 @@ class PropagationNetwork(nn.Module):
         self.layers = nn.ModuleList([PropagationLayer(n, width, mix, generator) for n in inputs])
 
     def forward(self, x: Tensor, edges: Adjacency) -> list[Tensor]:
-        """(V, F) features to the (V, width) output of every layer."""
+        """Return the (V, width) output of every layer for features (V, F)."""
         outputs = []
         for layer in self.layers:
             x = layer(x, edges)
@@ -243,7 +253,7 @@ class PropagationNetwork(nn.Module):
 
 
 class PropagationLayer(nn.Module):
-    """One layer; M and W commute, so that the narrower side is mixed."""
+    """One layer; as M (h W) = (M h) W, the narrower of both sides is mixed."""
 
     def __init__(self, inputs: int, width: int, mix: Mix, generator: torch.Generator) -> None:
         super().__init__()
@@ -260,12 +270,11 @@ class PropagationLayer(nn.Module):
 
 
 class MVGRLGraphs(GraphEstimator):
-    """Tell the nodes of one view of a graph by the graph's embedding in the other view.
+    """Match the nodes of one view of a graph with the embedding of the graph in the other view.
 
-    One view has the edges as they are, the other their personalised PageRank diffusion; each has
-    a graph network of its own, and both are trained. Nodes of one view are scored against graphs
-    of the other with the Jensen–Shannon bound, as in `InfoGraph`. The embedding of a graph is the
-    sum of those of both views.
+    One view has the edges themselves, the other their personalised PageRank diffusion; each view
+    has its own graph network. Nodes of one view are scored against graphs of the other with the
+    Jensen–Shannon bound, as in `InfoGraph`. The embedding of a graph is the sum over both views.
 
     Parameters
     ----------
@@ -278,7 +287,7 @@ class MVGRLGraphs(GraphEstimator):
     layers, width : int
         Of each of the two networks; `width` is that of the embedding, too.
     pooling : {"sum", "mean"}
-    batch_size, lr, random_state, device, progress :
+    batch_size, lr, patience, random_state, device, progress, callbacks, warm_start :
         See `GraphCL`.
 
     Attributes
@@ -286,6 +295,11 @@ class MVGRLGraphs(GraphEstimator):
     network_ : TwoViewNetwork
     history_ : list of dict
         One entry per epoch: loss and seconds.
+
+    References
+    ----------
+    K. Hassani and A. H. Khasahmadi. "Contrastive Multi-View Representation Learning on Graphs".
+    ICML 2020. arXiv:2006.05582.
 
     Examples
     --------
@@ -309,9 +323,12 @@ class MVGRLGraphs(GraphEstimator):
         pooling: str = "sum",
         batch_size: int = 128,
         lr: float = 0.001,
+        patience: int | None = None,
         random_state: int | None = 0,
         device: str = "cpu",
         progress: bool = True,
+        callbacks: Callbacks = (),
+        warm_start: bool = False,
     ) -> None:
         self.alpha = alpha
         self.steps = steps
@@ -321,9 +338,12 @@ class MVGRLGraphs(GraphEstimator):
         self.pooling = pooling
         self.batch_size = batch_size
         self.lr = lr
+        self.patience = patience
         self.random_state = random_state
         self.device = device
         self.progress = progress
+        self.callbacks = callbacks
+        self.warm_start = warm_start
 
     def _start(self) -> None:
         super()._start()
@@ -348,13 +368,13 @@ class MVGRLGraphs(GraphEstimator):
 
 
 class TwoViewNetwork(nn.Module):
-    """A network for the edges, one for their diffusion, and heads that both share.
+    """One network for the edges, one for their diffusion, and heads that both share.
 
     Parameters
     ----------
     features, layers, width : int
     diffusion : callable
-        (V, D) node values and the edges to the diffused values.
+        Maps node values (V, D) and the edges to the diffused values.
     pooling : {"sum", "mean"}
     generator : torch.Generator
         Draws the weights.
@@ -382,7 +402,7 @@ class TwoViewNetwork(nn.Module):
         self.pooling = pooling
 
     def forward(self, x: Tensor, edges: Adjacency, node_ptr: Tensor) -> tuple[Tensor, Tensor]:
-        """(V, G) scores of the nodes of either view with the graphs of the other."""
+        """Return (V, G) scores of the nodes of each view with the graphs of the other view."""
         one, other = self.of_edges(x, edges), self.of_diffusion(x, edges)
         graphs_of_one, graphs_of_other = (self._graphs(view, node_ptr) for view in (one, other))
         return (
@@ -391,7 +411,7 @@ class TwoViewNetwork(nn.Module):
         )
 
     def embed(self, graphs: GraphSet) -> Tensor:
-        """(G, width) embeddings: the sum over both views."""
+        """Return (G, width) embeddings, summed over both views."""
         x, edges, node_ptr = graphs.x, graphs.adjacency, graphs.node_ptr
         one = self._graphs(self.of_edges(x, edges), node_ptr)
         return one + self._graphs(self.of_diffusion(x, edges), node_ptr)

@@ -1,4 +1,4 @@
-"""The features themselves as embeddings: what any node method has to beat."""
+"""RawFeatures: node features as embeddings, the baseline that every node method has to beat."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from augcl.views.nodes import NodeViews
 
 
 class RawFeatures(NodeReader, PlainMethod):
-    """Embeds a node as its features; learns nothing.
+    """Embed a node as its features; learn nothing.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""SimGRACE: the second view is the same graph, seen by an encoder with perturbed weights."""
+"""SimGRACE: the second view is the same graph, encoded with perturbed weights."""
 
 from __future__ import annotations
 
@@ -12,14 +12,15 @@ from augcl.data.graph import GraphSet
 from augcl.encoders import ContrastiveNetwork, inputs
 from augcl.hardness import Hardness
 from augcl.methods.contrast import ContrastiveGraphMethod
+from augcl.training.callbacks import Callbacks
 
 
 @torch.no_grad()
 def perturbed(network: nn.Module, eta: float, generator: torch.Generator) -> nn.Module:
-    """A copy with θ + η ε for every weight tensor θ, where ε ~ N(0, std(θ)²).
+    """Copy the network with θ + η ε for every weight tensor θ, where ε ~ N(0, std(θ)²).
 
-    A tensor whose entries are all alike, such as a bias at the start, stays as it is. The copy has
-    running averages of its own and takes no part in training.
+    A tensor whose entries are all equal, such as a bias at the start, does not change. The copy
+    has its own running averages and no gradients.
 
     >>> layer = nn.Linear(2, 2)
     >>> other = perturbed(layer, 0.1, torch.Generator().manual_seed(0))
@@ -41,10 +42,10 @@ def _normal(like: Tensor, generator: torch.Generator) -> Tensor:
 
 
 class SimGRACE(ContrastiveGraphMethod):
-    """Pull a graph and what a perturbed encoder makes of it together, push the others away.
+    """Contrast graphs with their embeddings by an encoder with perturbed weights.
 
     The graphs themselves are not augmented. In every step all weights θ of a copy of the encoder
-    become θ + η ε, with ε ~ N(0, std(θ)²) for each tensor; the copy gives the anchors and takes no
+    become θ + η ε, with ε ~ N(0, std(θ)²) for each tensor. The copy embeds the anchors and gets no
     gradient.
 
     Parameters
@@ -64,6 +65,11 @@ class SimGRACE(ContrastiveGraphMethod):
     hardness_ : Hardness
     history_ : list of dict
         One entry per epoch: loss, seconds and the spread of the weights.
+
+    References
+    ----------
+    J. Xia, L. Wu, J. Chen, B. Hu and S. Z. Li. "SimGRACE: A Simple Framework for Graph
+    Contrastive Learning without Data Augmentation". WWW 2022. arXiv:2202.03104.
 
     Examples
     --------
@@ -93,9 +99,12 @@ class SimGRACE(ContrastiveGraphMethod):
         pooling: str = "sum",
         batch_size: int = 128,
         lr: float = 0.01,
+        patience: int | None = None,
         random_state: int | None = 0,
         device: str = "cpu",
         progress: bool = True,
+        callbacks: Callbacks = (),
+        warm_start: bool = False,
     ) -> None:
         self.hardness = hardness
         self.recipe = recipe
@@ -111,9 +120,12 @@ class SimGRACE(ContrastiveGraphMethod):
         self.pooling = pooling
         self.batch_size = batch_size
         self.lr = lr
+        self.patience = patience
         self.random_state = random_state
         self.device = device
         self.progress = progress
+        self.callbacks = callbacks
+        self.warm_start = warm_start
 
     def _start(self) -> None:
         super()._start()

@@ -1,4 +1,4 @@
-"""Sub2vec: a graph is a document, the words are the steps of one long random walk."""
+"""Sub2vec: doc2vec with graphs as documents and the steps of one long random walk as words."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from augcl.data.features import degrees
 from augcl.errors import one_of
 from augcl.ops.csr import Rows
 from augcl.ops.segments import random_element
-from augcl.ops.walks import random_walks
 from augcl.rivals.gensim_models import LONGEST, FittedOnly, Texts, trained
+from augcl.rivals.walks import random_walks
 from augcl.training.method import GraphReader
 
 VARIANTS = ("neighborhood", "structural")
@@ -27,42 +27,42 @@ RECIPES: dict[str, dict[str, Any]] = {
 
 
 class Sub2Vec(GraphReader, FittedOnly):
-    """Embeds a graph from one long random walk in it, by doc2vec.
+    """Embed a graph from one long random walk in it, by doc2vec.
 
-    The vector of a graph helps its neighbours in the walk to predict a step (PV-DM). Labels and
-    features of the nodes are not looked at. Only the graphs of the fit have an embedding. A walk
-    that begins at a node without neighbours stays there.
+    The vector of a graph and the neighbouring steps of the walk predict a step (PV-DM). Labels and
+    features of the nodes are ignored. Only the graphs of the fit have an embedding. A walk that
+    begins at a node without neighbours stays there.
 
     Parameters
     ----------
     variant : {"neighborhood", "structural"}
-        What a step says: which node it is (no two graphs share a node, hence a word), or the bin of
-        its degree divided by the size of the graph.
+        The word of a step: the node itself (no two graphs share a node, hence no word), or the bin
+        of its degree divided by the size of the graph.
     walk_length : int, optional
         Nodes in the walk; 1,000, so that MUTAG takes seconds. Published: 100,000.
     dimensions : int, optional
-        Of the embedding; 128. Published: 512.
+        Width of the embedding; 128. Published: 512.
     window : int
-        Steps before and after that help to predict one.
+        Steps before and after a step that help to predict it.
     negatives : int
-        Random words to tell each step from.
+        Random words that each step is contrasted with.
     passes : int
-        How often the walks are gone through, in a new random order every time; the default of the
-        library.
+        Passes over the walks, in a new random order each time; 10 is gensim's default.
     recipe : {"default", "paper", "authors"}
-        Decides what is not given: "paper" and "authors" take the published sizes, and with
-        "authors" only the first 10,000 steps are read, because gensim reads no more of a document.
+        Sets every option that is None: "paper" and "authors" use the published sizes; "authors"
+        reads only the first 10,000 steps, because gensim reads no more of a document.
     random_state : int or None
     progress : bool
 
     Attributes
     ----------
     vectors_ : (G, dimensions) float32
-        Of the graphs of the fit.
+        Vectors of the graphs of the fit.
 
     References
     ----------
-    Adhikari et al., Sub2Vec: Feature Learning for Subgraphs, 2018.
+    B. Adhikari, Y. Zhang, N. Ramakrishnan and B. A. Prakash. "Sub2Vec: Feature Learning for
+    Subgraphs". PAKDD 2018.
 
     Examples
     --------
@@ -110,7 +110,7 @@ class Sub2Vec(GraphReader, FittedOnly):
 
     def _learn(self, data: GraphSet, generator: torch.Generator) -> None:
         data = data.to("cpu")
-        words = self._words(data)[self._walks(data, generator)]
+        words = self._word_of_node(data)[self._walks(data, generator)]
         ptr = torch.arange(len(data) + 1) * words.shape[1]
         model = trained(
             Texts(words.flatten(), ptr),
@@ -126,7 +126,7 @@ class Sub2Vec(GraphReader, FittedOnly):
         self._keep(data, torch.from_numpy(model.dv.vectors.copy()))
 
     def _walks(self, data: GraphSet, generator: torch.Generator) -> Tensor:
-        """(G, length) nodes."""
+        """Draw one walk per graph: (G, length) nodes."""
         length = int(self._setting("walk_length"))
         if self.recipe == "authors":
             length = min(length, LONGEST)
@@ -134,8 +134,8 @@ class Sub2Vec(GraphReader, FittedOnly):
         neighbours = Rows.from_pairs(source, target, data.num_nodes, ordered=True)
         return random_walks(neighbours, random_element(data.node_ptr, generator), length, generator)
 
-    def _words(self, data: GraphSet) -> Tensor:
-        """(V,) what a step to each node says."""
+    def _word_of_node(self, data: GraphSet) -> Tensor:
+        """Return (V,) the word of a step to each node."""
         if self.variant == "neighborhood":
             return torch.arange(data.num_nodes)
         sizes = data.node_ptr.diff()[data.graph_of_node]

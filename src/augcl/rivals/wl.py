@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from augcl.checks import whole_number
 from augcl.data import GraphSet
-from augcl.ops.hashing import Hashes, combined, mixed, multiset_hashes
+from augcl.ops.hashing import Hashes, refined_labels
 from augcl.rivals.kernel import GraphKernel, Occurrences, node_labels
 
 
 class WLKernel(GraphKernel):
-    """Compares graphs by the trees of neighbours around their nodes (Weisfeiler–Lehman subtrees).
+    """Compare graphs by the trees of neighbours around their nodes (Weisfeiler–Lehman subtrees).
 
-    A node's label is refined `height` times by the labels of its neighbours; the kernel counts the
-    labels of all rounds that two graphs share, divided by the lengths of both vectors of counts.
-    All nodes of all graphs are relabelled at once, by 64-bit hashes. The first labels are the node
-    features, if these are labels, and the same for all nodes otherwise.
+    The label of a node is refined `height` times by the labels of its neighbours. The kernel is
+    the product of the label counts of two graphs over all rounds, divided by the lengths of both
+    count vectors. All nodes of all graphs are relabelled at once, by 64-bit hashes. The first
+    label of a node is the hash of its features.
 
     Parameters
     ----------
     height : int
         Rounds of refinement; the literature reports each of 1 … 5.
     normalize : bool
-        Every graph is 1 similar to itself.
+        Scale the kernel so that its diagonal is 1.
     random_state, progress :
         Not used; every method has them.
 
@@ -31,6 +29,11 @@ class WLKernel(GraphKernel):
     ----------
     vocabulary_, counts_ :
         See `GraphKernel`.
+
+    References
+    ----------
+    N. Shervashidze, P. Schweitzer, E. J. van Leeuwen, K. Mehlhorn and K. M. Borgwardt.
+    "Weisfeiler-Lehman Graph Kernels". JMLR 12:2539–2561, 2011.
 
     Examples
     --------
@@ -65,24 +68,12 @@ class WLKernel(GraphKernel):
         return subtrees(data, int(self.height))
 
 
+def wl_labels(graphs: GraphSet, height: int) -> list[Hashes]:
+    """Return the labels (V,) of all nodes after 0 … `height` rounds of refinement."""
+    return refined_labels(node_labels(graphs), graphs.edge_index.cpu().numpy(), height)
+
+
 def subtrees(graphs: GraphSet, height: int) -> Occurrences:
-    """The trees of height 0 … `height` around all nodes."""
+    """Return the trees of height 0 … `height` around all nodes."""
     graph = graphs.graph_of_node.cpu().numpy()
-    rounds = refined_labels(graphs, height)
-    return Occurrences.joined([Occurrences.single(graph, labels) for labels in rounds])
-
-
-def refined_labels(graphs: GraphSet, height: int) -> list[Hashes]:
-    """The labels (V,) of all nodes after 0 … `height` rounds; no label occurs in two rounds.
-
-    Two nodes have the same label after h rounds if and only if the trees of height h around
-    them are the same, but for a chance of about V² / 2⁶⁴ that two hashes collide.
-    """
-    source, target = graphs.edge_index.cpu().numpy()
-    ptr = np.searchsorted(source, np.arange(graphs.num_nodes + 1))
-    rounds = [mixed(node_labels(graphs))]
-    for number in range(1, height + 1):
-        own = rounds[-1]
-        around = multiset_hashes(mixed(own[target]), ptr)
-        rounds.append(combined(np.array([number]), own, around))
-    return rounds
+    return Occurrences.joined([Occurrences.single(graph, h) for h in wl_labels(graphs, height)])

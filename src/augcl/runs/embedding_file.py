@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from augcl.data import GraphSet
 from augcl.data.node_graph import NodeGraph, Splits
 from augcl.errors import InputError, one_of
-from augcl.evaluation.inputs import Task
+from augcl.evaluation.inputs import Target
 from augcl.files import atomic_path
 
 ENDINGS = (".npz", ".csv", ".parquet")
@@ -41,9 +41,9 @@ class Embeddings:
     classes: list[str] | None = None
 
     @property
-    def task(self) -> Task:
+    def task(self) -> Target:
         """What `augcl.evaluate` takes for labels."""
-        return Task(self.y, self.level, self.splits, self.classes)
+        return Target(self.y, self.level, self.splits, self.classes)
 
 
 def check_ending(path: Path) -> str:

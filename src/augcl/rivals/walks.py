@@ -1,0 +1,142 @@
+"""Random walks of many walkers at once, first order (DeepWalk) and second order (node2vec)."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from augcl.ops.csr import Rows
+from augcl.ops.segments import pointer, ranges, segment_sum, uniform
+
+ROUNDS = 16
+"""Proposals per step; a walker that an extreme p or q still rejects then draws exactly."""
+
+LISTED = 1 << 20
+"""Most neighbours in memory at once for exact draws (at least those of one walker)."""
+
+
+def random_walks(
+    neighbours: Rows,
+    starts: Tensor,
+    length: int,
+    generator: torch.Generator,
+    *,
+    p: float = 1.0,
+    q: float = 1.0,
+) -> Tensor:
+    """Walk `length` − 1 steps from every start; a walker at a node without neighbours stays.
+
+    A walker that came from t to v goes on to the neighbour x of v with a probability proportional
+    to 1/p if x = t, to 1 if x is a neighbour of t, and to 1/q otherwise. The first step is
+    uniform; with p = q = 1 every step is.
+
+    Parameters
+    ----------
+    neighbours : Rows
+        Neighbours of each node of an undirected graph, increasing within a row; values are
+        ignored.
+    starts : (W,) int64
+        First node of each walker; a node may occur several times.
+    length : int
+        Nodes per walk, including the start.
+    generator : torch.Generator
+    p, q : float
+        Return parameter and in-out parameter of node2vec, above 0.
+
+    Returns
+    -------
+    (W, length) int64
+
+    >>> path = Rows(torch.tensor([1, 0, 2, 1]), torch.tensor([0, 1, 3, 4, 4]))
+    >>> random_walks(path, torch.tensor([0, 2, 3]), 4, torch.Generator())[:, :2].tolist()
+    [[0, 1], [2, 1], [3, 3]]
+    """
+    walker = _Walker(neighbours, p, q)
+    walks = starts.new_empty(length, len(starts))  # one row per step: writes are contiguous
+    walks[0] = starts
+    for step in range(1, length):
+        if step == 1 or p == q == 1:
+            walker.uniform_step(walks[step - 1], generator, out=walks[step])
+        else:
+            walker.step(walks[step - 2], walks[step - 1], generator, out=walks[step])
+    return walks.t()
+
+
+class _Walker:
+    """Take one step with all walkers at once.
+
+    Steps of node2vec are drawn by rejection: a constant covers the weight of every neighbour, and
+    an extra piece covers the rest of 1/p at the previous node. A walker draws a point under this
+    cover and keeps it if the point lies under the weights.
+    """
+
+    def __init__(self, neighbours: Rows, p: float, q: float) -> None:
+        degree = neighbours.ptr.diff()
+        source = torch.repeat_interleave(degree)
+        alone = (degree == 0).nonzero().squeeze(1)  # from here on its own neighbour
+        ends = torch.cat([source * len(degree) + neighbours.indices, alone * len(degree) + alone])
+        self.edges = ends.sort().values if len(alone) else ends  # sorted, for bisection
+        self.targets = self.edges % len(degree)
+        self.degree = degree.clamp(min=1)
+        self.first = pointer(self.degree)[:-1]
+        self.back, self.away = 1 / p, 1 / q
+        self.cover = max(1.0, self.away)
+        self.lacking = max(0.0, self.back - self.cover)
+
+    def uniform_step(
+        self, here: Tensor, generator: torch.Generator, out: Tensor | None = None
+    ) -> Tensor:
+        draw = uniform(len(here), generator, here.device, torch.float64)
+        # a double below 1 times a degree rounds up to the degree only above 2^52 neighbours
+        place = draw.mul_(self.degree.index_select(0, here)).long()
+        place += self.first.index_select(0, here)
+        return torch.index_select(self.targets, 0, place, out=out)
+
+    def step(self, before: Tensor, here: Tensor, generator: torch.Generator, out: Tensor) -> None:
+        waiting = torch.arange(len(here), device=here.device)
+        for _ in range(ROUNDS):
+            if not len(waiting):
+                return
+            old, now = before[waiting], here[waiting]
+            draw = uniform(len(now), generator, here.device, torch.float64)
+            height = draw * (self.cover + self.lacking / self.degree[now])
+            proposed = self.uniform_step(now, generator)
+            above = height >= self.cover
+            out[waiting] = torch.where(above, old, proposed)
+            waiting = waiting[~(above | self._taken(height, old, proposed))]
+        for some in waiting.split(self._at_once(here[waiting])):
+            out[some] = self._exact_step(before[some], here[some], generator)
+
+    def _taken(self, height: Tensor, before: Tensor, proposed: Tensor) -> Tensor:
+        """Return whether each height is below its weight; look up edges only where they decide."""
+        taken = height < min(1.0, self.away)
+        back = proposed == before
+        taken[back] = height[back] < self.back
+        unsure = (~(taken | back) & (height < self.cover)).nonzero().squeeze(1)
+        taken[unsure] = height[unsure] < self._weights(before[unsure], proposed[unsure])
+        return taken
+
+    def _weights(self, before: Tensor, proposed: Tensor) -> Tensor:
+        """Return the weight 1/p, 1 or 1/q of a step to `proposed` after `before`."""
+        edge = before * len(self.degree) + proposed
+        place = torch.searchsorted(self.edges, edge).clamp_(max=len(self.edges) - 1)
+        weight = torch.full_like(edge, self.away, dtype=torch.float64)
+        weight.masked_fill_(self.edges[place] == edge, 1.0)
+        return weight.masked_fill_(proposed == before, self.back)
+
+    def _at_once(self, here: Tensor) -> int:
+        return max(1, LISTED // int(self.degree[here].max())) if len(here) else 1
+
+    def _exact_step(self, before: Tensor, here: Tensor, generator: torch.Generator) -> Tensor:
+        """Draw from the weights of all neighbours, listed walker by walker."""
+        degree = self.degree[here]
+        listed = self.targets[ranges(self.first[here], degree)]
+        weight = self._weights(torch.repeat_interleave(before, degree), listed)
+        ptr = pointer(degree)
+        # weights of one walker sum to 1, so that rounding in the running total loses none of them
+        total = (weight / torch.repeat_interleave(segment_sum(weight, ptr), degree)).cumsum(0)
+        last = ptr[1:] - 1
+        below = torch.cat([total.new_zeros(1), total[last[:-1]]])
+        draw = uniform(len(here), generator, here.device, torch.float64)
+        place = torch.searchsorted(total, below + draw * (total[last] - below), right=True)
+        return listed[place.clamp(max=last).clamp(min=last + 1 - degree)]
