@@ -27,6 +27,7 @@ bench: $(READY)
 	$(BIN)/python -m benchmarks
 
 results: $(READY)
+	$(BIN)/python -m augcl.paper.records results
 	$(BIN)/python -m augcl.paper.results
 
 $(READY): pyproject.toml constraints.txt

@@ -13,7 +13,7 @@ from augcl.data import NodeGraph
 from augcl.hardness import AffinityUncertainty
 from augcl.losses.node_info_nce import PairWeights, node_info_nce
 from augcl.methods import GCA
-from augcl.training.estimator import NodeBatch
+from augcl.training.batches import NodeBatch
 from augcl.views.nodes import NodeView
 from benchmarks.data import one_graph
 from benchmarks.measure import Row, at_most, faster, in_turns
@@ -79,7 +79,7 @@ class Step:
     def __init__(self, graph: NodeGraph, preset: str) -> None:
         self.model = GCA(preset=preset, epochs=0, lr=0.01, progress=False).fit(graph)
         self.generator = torch.Generator().manual_seed(0)
-        (self.batch,) = self.model._batches(self.model._read(graph), self.generator)
+        (self.batch,) = self.model._batches(self.model.read(graph), self.generator)
         assert isinstance(self.batch, NodeBatch)
         self.views = list(self.model._views.draw(self.generator))
         network = self.model.network_

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from augcl.paper.graph_rows import TABLE
+from augcl.paper.rows import GRAPHS
 from augcl.paper.training_time import Timing, ratio
 from benchmarks.data import data_dir, require
 from benchmarks.measure import Row, faster
@@ -65,11 +65,10 @@ def _by_hand(seeds: int) -> None:
     script = f"""
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from augcl.paper.graph_rows import TABLE
 with TemporaryDirectory() as out:
     for row in {ROWS}:
         for seed in range({seeds}):
-            TABLE.cell("MUTAG", row, seed=seed).compute(Path(out), None)
+            GRAPHS.cell("MUTAG", row, seed=seed).compute(Path(out), None)
 """
     subprocess.run([sys.executable, "-c", script], check=True, capture_output=True)
 
@@ -80,7 +79,7 @@ def hardness_cost(full: bool) -> list[Row]:
     for dataset in ("PROTEINS", "IMDB-BINARY"):
         require(dataset)
         turns = 5 if full else 3
-        timing = Timing(TABLE, dataset, ("GraphCL", *MOST), turns, None, str(data_dir()))
+        timing = Timing(GRAPHS, dataset, ("GraphCL", *MOST), turns, None, str(data_dir()))
         with TemporaryDirectory() as out:
             timing.measure(Path(out))
             seconds = timing.read(Path(out))

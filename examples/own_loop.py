@@ -4,7 +4,7 @@ import torch
 from torch_geometric.nn import GIN, global_add_pool
 
 import augcl
-from augcl.training.estimator import fixed_batches
+from augcl.training.batches import fixed_batches
 from augcl.views import named_view
 
 generator = torch.Generator().manual_seed(0)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from augcl.training import loop
+from augcl.training.checkpoint import Snapshot
 from augcl.training.estimator import NodeEstimator
 
 
@@ -12,14 +12,14 @@ class StopError(Exception):
 
 def stop_after(monkeypatch, epochs):
     """Let training fail when so many epochs are done and written."""
-    write = loop.Snapshot.write
+    write = Snapshot.write
 
     def write_and_stop(snapshot, path):
         write(snapshot, path)
         if len(snapshot.facts["history"]) == epochs:
             raise StopError
 
-    monkeypatch.setattr(loop.Snapshot, "write", write_and_stop)
+    monkeypatch.setattr(Snapshot, "write", write_and_stop)
 
 
 def stopped_and_resumed(make, data, folder, epochs):

@@ -1,6 +1,8 @@
 """Data flows through the folders in one order, and no file reaches back."""
 
 import ast
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -75,6 +77,31 @@ def test_a_file_imports_only_from_its_folder_and_those_before_it(file):
 @pytest.mark.parametrize("file", FILES, ids=IDS)
 def test_a_file_says_what_it_is_for(file):
     assert ast.get_docstring(tree(file))
+
+
+def in_a_new_process(program):
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.split()
+
+
+def test_import_augcl_and_the_help_import_nothing_heavy():
+    heavy = "{'torch', 'numpy', 'sklearn', 'pandas', 'matplotlib'} & set(sys.modules)"
+    assert in_a_new_process(f"import sys, augcl; print(*{heavy})") == []
+    assert in_a_new_process(f"import sys, augcl.cli.main; print(*{heavy})") == []
+
+
+@pytest.mark.parametrize("name", ["attacks.GradArgmax", "hardness.two_means", "rivals.WLKernel"])
+def test_the_rooms_are_there_after_import_augcl(name):
+    assert in_a_new_process(f"import augcl; print(augcl.{name}.__module__)")[0].startswith("augcl.")
+
+
+def test_every_public_name_is_there():
+    assert set(augcl._ROOMS) <= set(dir(augcl))
+    for name in dir(augcl):
+        assert getattr(augcl, name) is not None
+    with pytest.raises(AttributeError, match="has no attribute 'hardnes'"):
+        _ = augcl.hardnes
 
 
 @pytest.mark.parametrize("file", FILES, ids=IDS)

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from augcl.methods import *
     from augcl.rivals import *
     from augcl.runs.models import load_model
+    from augcl.training import callbacks
 
 __version__ = "0.2.0"
 
@@ -37,24 +38,25 @@ _HOME = {
     "load_model": "augcl.runs.models",
 }
 _METHODS = ("augcl.methods", "augcl.rivals")  # every name that these packages export is ours too
-_ROOMS = (
-    "attacks",
-    "data",
-    "encoders",
-    "evaluation",
-    "hardness",
-    "losses",
-    "methods",
-    "rivals",
-    "views",
-)
+_ROOMS = {
+    "attacks": "augcl.attacks",
+    "callbacks": "augcl.training.callbacks",
+    "data": "augcl.data",
+    "encoders": "augcl.encoders",
+    "evaluation": "augcl.evaluation",
+    "hardness": "augcl.hardness",
+    "losses": "augcl.losses",
+    "methods": "augcl.methods",
+    "rivals": "augcl.rivals",
+    "views": "augcl.views",
+}
 
 
 def __getattr__(name: str) -> Any:
     if name == "__all__":
         return sorted(__dir__())
     if name in _ROOMS:
-        return import_module(f"augcl.{name}")
+        return import_module(_ROOMS[name])
     if name in _HOME:
         return getattr(import_module(_HOME[name]), name)
     if not name.startswith("_"):

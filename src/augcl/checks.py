@@ -1,13 +1,26 @@
-"""Checks of hyper-parameters that are numbers."""
+"""Parameters of a class, and checks of hyper-parameters that are numbers."""
 
 from __future__ import annotations
 
+import inspect
 import math
 from numbers import Integral, Real
 from operator import ge, gt, le, lt
 from typing import Any
 
 from augcl.errors import InputError
+
+
+def parameters(kind: type) -> dict[str, Any]:
+    """The hyper-parameters of an estimator's class, with their defaults; no object is made.
+
+    >>> class Method:
+    ...     def __init__(self, *, epochs=40, lr=0.1): ...
+    >>> parameters(Method)
+    {'epochs': 40, 'lr': 0.1}
+    """
+    given = inspect.signature(kind).parameters
+    return {name: parameter.default for name, parameter in given.items()}
 
 
 def number(

@@ -1,10 +1,12 @@
-"""InputError: the error for wrong input, and helpers that raise it with a clear message."""
+"""InputError, the error for wrong input, with helpers that raise it, and warnings for users."""
 
 from __future__ import annotations
 
 import difflib
 import importlib.util
+import os
 import sys
+import warnings
 import zipfile
 import zlib
 from collections.abc import Iterable, Iterator
@@ -17,6 +19,14 @@ class InputError(ValueError):
 
     The command line prints the message without a traceback and exits with code 2.
     """
+
+
+def warn_user(message: str) -> None:
+    """Warn, and name the line of the user's own code that called this package."""
+    ours, frame, level = f"{Path(__file__).parent}{os.sep}", sys._getframe(1), 2
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(ours):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, stacklevel=level)
 
 
 def one_of(value: str, choices: Iterable[str], what: str) -> str:
@@ -38,8 +48,9 @@ def did_you_mean(value: str, choices: Iterable[str]) -> str:
     >>> did_you_mean("MUTG", ["MUTAG", "PROTEINS"]), did_you_mean("x", ["MUTAG"])
     ('did you mean MUTAG? ', '')
     """
-    close = difflib.get_close_matches(str(value), list(choices), n=3, cutoff=0.5)
-    return f"did you mean {' or '.join(close)}? " if close else ""
+    spelled = {choice.lower(): choice for choice in choices}
+    close = difflib.get_close_matches(str(value).lower(), list(spelled), n=3, cutoff=0.5)
+    return f"did you mean {' or '.join(spelled[name] for name in close)}? " if close else ""
 
 
 EXTRAS = {

@@ -31,7 +31,7 @@ def dense(graph):
 def slow_logits(victim, matrix):
     """The network with a dense adjacency, all nodes."""
     encoder: GCN = victim.encoder
-    x = victim.method._read(GRAPH).x
+    x = victim.method.read(GRAPH).x
     x = x.to_dense() if x.layout != torch.strided else x
     whole = matrix + torch.eye(len(matrix))
     root = whole.sum(1).rsqrt()

@@ -11,7 +11,7 @@ from augcl import RLS2V
 from augcl.paper import attacks as attack_cells
 from augcl.paper import attacks as attack_table
 from augcl.paper.cells import compute_missing
-from augcl.paper.request import Request
+from augcl.paper.study import Study
 
 
 @pytest.fixture(scope="module")
@@ -116,14 +116,14 @@ def test_the_table_shows_every_depth_with_intervals_beside_the_paper(tmp_path, m
 
     monkeypatch.setattr(attack_table, "_spec", tiny)
     monkeypatch.setattr(attack_table, "DEPTHS", (2,))
-    request = Request(tmp_path, ("components",), ("Original", "AUGCL"), seeds=1, epochs=2)
-    cells = attack_table.attack_cells(request)
+    study = Study(tmp_path, ("components",), ("Original", "AUGCL"), seeds=1, epochs=2)
+    cells = attack_table.attack_cells(study)
     assert compute_missing(cells, tmp_path, data_dir=None, jobs=1) == []
     written = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("seed-*.json")}
     assert len(written) == 2
     assert compute_missing(cells, tmp_path, data_dir=None, jobs=1) == []
     assert {path: path.stat().st_mtime_ns for path in written} == written
-    findings = attack_table.attack_table(request)
+    findings = attack_table.attack_table(study)
     (grid,) = findings.grids
     assert [row[0] for row in grid.rows] == ["clean", "RandSampling", "GradArgmax", "RL-S2V"]
     assert "(93.20)" in grid.rows[0][1]

@@ -60,7 +60,7 @@ def succeeds(augcl):
         answer = augcl(*arguments)
         assert answer.code == 0
         few = "--seeds" in arguments
-        assert few == ("cannot tell a difference from chance" in answer.err)
+        assert few == ("cannot separate a difference from chance" in answer.err)
         assert len(answer.err.splitlines()) == few
         return answer.out
 
@@ -148,6 +148,13 @@ def test_features_are_another_comparison(succeeds, tmp_path, invented):
     assert len(cell_files(out)) == 2 * len(ROWS)
 
 
+def test_settings_of_the_base_are_another_comparison(succeeds, tmp_path, invented):
+    folder, out = write_graphs(tmp_path / "mine"), tmp_path / "out"
+    for more in ((), ("--set", "tau=0.5"), ("--method", "graphcl", "--set", "method.tau=0.5")):
+        succeeds("compare", folder, *QUICK, *more, "--out", out)
+    assert len(cell_files(out)) == 2 * len(ROWS)
+
+
 def test_a_name_in_any_spelling_is_the_data_set(succeeds, tmp_path, invented):
     text = succeeds("compare", "mutag", *QUICK, "--out", tmp_path, "--json")
     assert json.loads(text)["datasets"]["MUTAG"]["AUGCL"]["published_percent"] == [89.2, 1.08]
@@ -183,7 +190,7 @@ def test_classes_that_cannot_be_judged_are_told_before_training(refused, tmp_pat
 @pytest.mark.parametrize(
     ("arguments", "cure"),
     [
-        (("MUTAG", "--method", "GRACE"), "GRACE embeds nodes, these data are for"),
+        (("MUTAG", "--method", "GRACE"), "GRACE embeds nodes, but this data set is for"),
         (("MUTAG", "--method", "InfoGraph"), "InfoGraph has no negatives to weigh: choose"),
         (
             ("digits-knn", "--method", "DGI"),
@@ -191,11 +198,14 @@ def test_classes_that_cannot_be_judged_are_told_before_training(refused, tmp_pat
         ),
         (
             ("MUTAG", "--method", "JOAO"),
-            "JOAO is none that augcl compare knows: choose",
+            "JOAO is not a base method of augcl compare: choose",
         ),
         (("digits-knn", "--method", "GRAC"), "unknown method 'GRAC': did you mean GRACE"),
         (("digits-knn", "--method", "GraphCL"), "choose from GCA, GRACE"),
         (("MUTAG", "--select", "outer"), "choose from inner"),
+        (("MUTAG", "--set", "tua=0.1"), "GraphCL has no parameter tua: did you mean tau"),
+        (("MUTAG", "--set", "hardness.alpha=row"), "each row has a hardness of its own here"),
+        (("MUTAG", "--candidates", "40"), "GraphCL has no option candidates"),
         (("MUTAG", "--features", "degrees"), "did you mean degree"),
         (("MUTAK",), "did you mean MUTAG"),
         (("nowhere/mine.zip",), "nowhere/mine.zip does not exist"),

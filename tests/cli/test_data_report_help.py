@@ -22,7 +22,7 @@ def test_a_data_set_is_described(succeeds):
 def test_a_graph_with_classes_of_nodes_is_listed_and_described(succeeds):
     assert re.search(r"(?m)^Amazon-Photo +nodes +7,650", succeeds("data"))
     shown = succeeds("data", "digits-knn")
-    for what, value in (("classes are of", "nodes"), ("nodes", 1797), ("edges", 12339)):
+    for what, value in (("classes belong to", "nodes"), ("nodes", 1797), ("edges", 12339)):
         assert re.search(rf"│ {what} +│ +{value} │", shown)
     facts = json.loads(succeeds("data", "Digits-KNN", "--features", "degree", "--json"))
     assert (facts["name"], facts["level"], facts["features"]) == ("digits-knn", "nodes", 65)
@@ -74,7 +74,31 @@ def test_help_of_train_teaches_by_examples_and_choices(succeeds):
     assert "constant, degree, log-degree or attributes" in text
 
 
-@pytest.mark.parametrize("command", ["embed", "evaluate", "data", "doctor", "report"])
+def test_help_of_train_has_panels_and_defaults(succeeds, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "120")
+    text = succeeds("train", "--help")
+    panels = re.findall(r"(?m)^╭─ (\w+) ─", text)
+    assert panels == ["Arguments", "Options", "Data", "Method", "Training", "Output"]
+    assert re.search(r"--seeds .*\n.*\[default: \(5 for graphs, 1 for nodes\)\]", text)
+    assert "--set" in text
+
+
+COMMANDS = [
+    *("train", "embed", "evaluate", "compare", "reproduce"),
+    *("attack", "data", "methods", "doctor", "report"),
+]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_is_plain_and_fits_a_terminal(succeeds, monkeypatch, command):
+    monkeypatch.setenv("COLUMNS", "80")
+    text = succeeds(command, "--help")
+    assert max(map(len, text.splitlines())) <= 80
+    assert not re.search(r"\b(so many|anew|told|tells?|likewise|Of)\b", text)
+    assert "…" not in re.sub(r"\(.*?\)", "", text)  # nothing is cut off
+
+
+@pytest.mark.parametrize("command", ["embed", "evaluate", "attack", "data", "doctor", "report"])
 def test_help_of_each_command_has_an_example(succeeds, command):
     assert f"Example: augcl {command} " in succeeds(command, "--help")
 
@@ -82,8 +106,11 @@ def test_help_of_each_command_has_an_example(succeeds, command):
 @pytest.mark.parametrize(
     ("command", "sentence"),
     [
-        ("reproduce", "A run that was stopped, or killed, goes on where it was"),
-        ("doctor", "classes too small to be judged, graphs too small to be altered, and the time"),
+        (
+            "reproduce",
+            "Repeat the command to continue a stopped run; several processes may share",
+        ),
+        ("doctor", "classes too small to evaluate, graphs too small to augment, and the time"),
         ("attack", "a structure2vec victim is trained on 90 % of each class"),
     ],
 )
@@ -98,4 +125,11 @@ def test_examples_of_the_help_stand_on_lines_of_their_own(succeeds, monkeypatch)
     monkeypatch.setenv("COLUMNS", "400")
     lines = [line.strip() for line in succeeds("reproduce", "--help").splitlines()]
     assert "augcl reproduce headroom --datasets MUTAG --methods AUGCL" in lines
-    assert "augcl reproduce graph-classification --datasets MUTAG,PROTEINS --select inner" in lines
+    assert "augcl reproduce graph-classification --datasets MUTAG --select inner" in lines
+
+
+def test_help_of_reproduce_names_every_reproduction(succeeds):
+    from augcl.paper.reproductions import REPRODUCTIONS
+
+    text = succeeds("reproduce", "--help").replace("│", " ")
+    assert set(REPRODUCTIONS) <= set(re.findall(r"[\w-]+", text))

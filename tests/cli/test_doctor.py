@@ -21,6 +21,15 @@ def test_defects_of_a_file_are_told_with_a_cure_and_exit_code_0(succeeds, tu_set
     assert "(not tried)" in text
 
 
+def test_the_estimate_follows_the_settings(succeeds, refused, run):
+    def found(*more):
+        return json.loads(succeeds("doctor", "MUTAG", "--no-try", "--json", *more))["estimate"]
+
+    assert found("--set", "method.warmup=0")["seconds"] > found()["seconds"]
+    assert "did you mean width" in refused("doctor", "MUTAG", "--set", "widht=256")
+    assert "--set is for a data set" in refused("doctor", run, "--set", "width=256")
+
+
 def test_findings_for_machines(succeeds, tmp_path):
     (tmp_path / "edges.csv").write_text("source,target\n" + "".join(f"{i},0\n" for i in range(30)))
     found = json.loads(succeeds("doctor", tmp_path, "--features", "degree", "--no-try", "--json"))
@@ -53,7 +62,7 @@ def test_a_plain_run_without_a_score_is_looked_at(succeeds, tmp_path):
     found = json.loads(succeeds("doctor", tmp_path / "x", "--json"))["findings"]
     about = {finding["about"]: finding["what"] for finding in found}
     assert about["weights"].startswith("none: every negative counts the same")
-    assert about["accuracy"] == "not judged"
+    assert about["accuracy"] == "not evaluated"
 
 
 def test_mistakes_are_told_in_one_line(refused, tmp_path):
@@ -62,6 +71,6 @@ def test_mistakes_are_told_in_one_line(refused, tmp_path):
     assert refused("doctor", "MUTAG", "--features", "deg").startswith("unknown node features")
     assert "does not exist" in refused("doctor", tmp_path / "nothing")
     (tmp_path / "half" / "seed-0").mkdir(parents=True)
-    assert "a run that did not finish" in refused("doctor", tmp_path / "half")
+    assert "an unfinished run" in refused("doctor", tmp_path / "half")
     (tmp_path / "result.json").write_text("{")
     assert "is damaged" in refused("doctor", tmp_path)

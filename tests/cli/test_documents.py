@@ -104,7 +104,7 @@ def test_every_command_of_the_readme_runs_in_its_order(place, augcl):
         answer = augcl(*words)
         assert answer.code == 0, f"augcl {' '.join(words)}: {answer.err}"
         written[command] = answer.out
-    assert "As augcl train found it" in written["evaluate runs/mine"]
+    assert "Result of augcl train over all seeds" in written["evaluate runs/mine"]
     (table,) = (out for name, out in written.items() if "--methods untrained" in name)
     told = shown(re.findall(r"```\n +MUTAG\n.*?```", README, re.DOTALL)[0])
     assert len(told) == 7

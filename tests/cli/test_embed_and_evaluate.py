@@ -15,7 +15,7 @@ def table(path):
 
 def test_embedding_the_same_graphs_gives_the_embeddings_of_the_run(run, succeeds, tmp_path):
     said = succeeds("embed", run, "MUTAG", "--out", tmp_path / "z.npz")
-    assert said == f"188 embeddings of width 96 in {tmp_path / 'z.npz'}\n"
+    assert said == f"wrote 188 embeddings of width 96 to {tmp_path / 'z.npz'}\n"
     with np.load(tmp_path / "z.npz") as found, np.load(run / "embeddings.npz") as expected:
         assert np.array_equal(found["Z"], expected["Z"])
         assert np.array_equal(found["y"], expected["y"])
@@ -60,7 +60,7 @@ def test_a_run_is_judged_as_training_found_it(run, succeeds):
     mean, std = 100 * result["mean"], 100 * result["std"]
     line, reason = succeeds("evaluate", run).splitlines()
     assert line == f"{mean:.2f} ± {std:.2f} % (2 seeds, tu-svm-10fold)"
-    assert "As augcl train found it" in reason
+    assert "Result of augcl train over all seeds" in reason
     told = json.loads(succeeds("evaluate", run, "--json"))
     assert (told["mean"], told["runs"]) == (result["mean"], result["runs"])
 
@@ -70,7 +70,7 @@ def test_the_embeddings_of_a_run_are_said_to_be_of_seed_0(run, succeeds, refused
     result = json.loads((run / "result.json").read_text())["accuracy"]
     score, _, whole = succeeds("evaluate", run / "embeddings.npz", *given).splitlines()
     assert score.startswith(f"{100 * result['runs'][0]:.2f} ")
-    assert "embeddings of seed 0. The whole run, 2 seeds: " in whole
+    assert "are of seed 0. Accuracy of the whole run over 2 seeds: " in whole
     assert f"{100 * result['mean']:.2f} ± " in whole
     assert succeeds("evaluate", run, *given) == succeeds("evaluate", run / "embeddings.npz", *given)
     assert f"{tmp_path} is a folder without embeddings.npz" in refused("evaluate", tmp_path)

@@ -81,7 +81,7 @@ def test_the_command_judges_a_table_of_nodes_when_told_how(nodes, Z, tmp_path, s
     given = ("--protocol", "linear-10-10-80", "--repeats", 2, "--clustering")
     first, second, third = succeeds("evaluate", tmp_path / "z.csv", *given).splitlines()
     assert first.endswith("(2 runs, linear-10-10-80)")
-    assert second.startswith("The protocol is the one asked for.")
+    assert second.startswith("The protocol is the one of --protocol.")
     assert third.startswith("NMI 0.")
 
 
@@ -98,7 +98,7 @@ def test_of_a_table_from_elsewhere_the_guess_is_told(tmp_path, succeeds):
     (tmp_path / "z.csv").write_text("\n".join(["name,label,z0", *lines]) + "\n")
     first, second = succeeds("evaluate", tmp_path / "z.csv", "--repeats", 1).splitlines()
     assert first.endswith("(1 run, tu-svm-10fold)")
-    assert "does not say what it holds: judged as graphs" in second
+    assert "does not say what it holds, so the protocol is the one for graphs" in second
     assert "--protocol linear-10-10-80" in second
 
 

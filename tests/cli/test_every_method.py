@@ -30,8 +30,11 @@ def test_it_trains_and_its_model_embeds(name, succeeds, tu_set, friends, tmp_pat
     run, file = tmp_path / "run", tmp_path / "z.npz"
     said = succeeds("train", data, *given, "--no-evaluate", "--json", "--out", run)
     assert json.loads(said)["method"] == name
-    assert type(load_model(run / "model")) is METHODS[name]
+    model = load_model(run / "model")
+    assert type(model) is METHODS[name]
+    columns = model.get_feature_names_out().tolist()
     succeeds("embed", run, data, "--out", file)
     with np.load(file) as found, np.load(run / "embeddings.npz") as kept:
         assert np.isfinite(found["Z"]).all()
         assert np.array_equal(found["Z"], kept["Z"])
+        assert columns == [f"{name.lower()}{i}" for i in range(found["Z"].shape[1])]

@@ -6,7 +6,8 @@ import re
 import numpy as np
 import pytest
 
-from augcl.runs.models import METHODS
+from augcl.hardness import HARDNESS
+from augcl.runs.models import METHODS, method_name
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +51,7 @@ def test_rows_of_new_graphs_are_written_but_not_judged(
 
 def test_a_kernel_cannot_be_clustered(kernel_run, refused):
     line = refused("evaluate", kernel_run / "embeddings.npz", "--clustering")
-    assert "drop --clustering" in line
+    assert "leave out --clustering" in line
 
 
 def test_a_kernel_has_no_hardness(refused, tmp_path):
@@ -89,8 +90,61 @@ def test_every_method_is_listed_with_what_it_does(succeeds):
 
 def test_the_list_is_a_table_for_people(succeeds):
     text = succeeds("methods")
-    assert re.search(r"(?m)^WLKernel +graphs +2011 +seconds +Compares", text)
+    assert re.search(r"(?m)^WLKernel +WL +graphs +2011 +seconds +Compares", text)
     assert re.search(r"(?m)^GCA +nodes +2021 +hours +GRACE that", text)
+
+
+@pytest.mark.parametrize(
+    ("given", "level", "ours"),
+    [
+        ("WL", "graph", "WLKernel"),
+        ("gk", "graph", "GraphletKernel"),
+        ("DGK", "graph", "DeepGraphKernel"),
+        ("Graph2vec", "graph", "Graph2Vec"),
+        ("sub2vec", "graph", "Sub2Vec"),
+        ("raw", "node", "RawFeatures"),
+        ("DeepWalk+features", "node", "DeepWalkFeatures"),
+        ("mvgrl", "graph", "MVGRLGraphs"),
+        ("MVGRL", "node", "MVGRL"),
+        ("MVGRL", None, "MVGRL"),
+        ("node2vec", "graph", "Node2VecGraphs"),
+        ("node2vec", "node", "Node2Vec"),
+        ("graphcl", "graph", "GraphCL"),
+        ("graphcl", "node", "GraphCL"),
+        ("gca", "node", "GCA"),
+    ],
+)
+def test_names_of_the_paper_are_names_in_any_case(given, level, ours):
+    assert method_name(given, level) == ours
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_every_name_of_ours_names_itself(name):
+    assert method_name(name, METHODS[name].level) == name
+
+
+@pytest.mark.parametrize(("name", "ours"), [("mvgrl", "MVGRLGraphs"), ("wl", "WLKernel")])
+def test_a_method_is_trained_by_its_name_in_the_paper(succeeds, tu_set, tmp_path, name, ours):
+    options = ("--epochs", 1) if ours == "MVGRLGraphs" else ()
+    given = ("--method", name, "--seeds", 1, "--jobs", 1, "--no-evaluate", "--json", *options)
+    result = json.loads(succeeds("train", tu_set(), *given, "--out", tmp_path / "x"))
+    assert result["method"] == ours
+
+
+@pytest.mark.parametrize("name", [*METHODS, *HARDNESS])
+def test_the_parameters_of_each_are_listed_with_their_defaults(succeeds, name):
+    kind = METHODS.get(name) or HARDNESS[name]
+    listed = json.loads(succeeds("methods", name, "--json"))["parameters"]
+    params = kind().get_params(deep=False)
+    assert {n: facts["default"] for n, facts in listed.items()} == params
+    for parameter in params:
+        assert parameter in succeeds("methods", name)
+
+
+def test_the_meaning_of_a_parameter_comes_from_the_documentation(succeeds, refused):
+    text = " ".join(succeeds("methods", "AUGCL").split())
+    assert "partition kmeans How the candidates of an anchor are split in two." in text
+    assert "unknown method 'GraphLC': did you mean GraphCL" in refused("methods", "GraphLC")
 
 
 def test_methods_of_one_level_are_listed(succeeds, refused):
@@ -101,5 +155,5 @@ def test_methods_of_one_level_are_listed(succeeds, refused):
 
 def test_help_of_train_points_to_the_list(succeeds):
     text = " ".join(succeeds("train", "--help").replace("│", " ").split())
-    assert "All names: augcl methods" in text
+    assert "augcl methods lists them" in text
     assert "Example: augcl methods" in succeeds("methods", "--help")

@@ -59,7 +59,7 @@ def test_ctrl_c_says_one_line_and_after_kill_9_too_the_run_goes_on_to_the_same_b
     code, output, errors = stop(start(*command), tmp_path / "x", 3, signal.SIGINT)
     assert (code, output) == (130, "")
     (line,) = errors.splitlines()
-    assert line == "augcl: stopped; the same command with --resume goes on from the last epoch"
+    assert line == "augcl: stopped; the same command with --resume continues from the last epoch"
     done = epochs(tmp_path / "x")
     assert 3 <= done < 30
 

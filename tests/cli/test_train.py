@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from augcl import load, load_model
+from augcl import DCL, load, load_model
 from augcl.cli.train import result_table
 from augcl.errors import InputError
+from augcl.hardness import HARDNESS
 
 QUICK = ("--epochs", 2, "--seeds", 1, "--jobs", 1, "--hardness", "none")
 
@@ -115,7 +116,7 @@ def test_without_epochs_a_method_trains_as_published(monkeypatch, augcl, tmp_pat
 def test_to_resume_and_to_overwrite_is_a_contradiction(run, refused):
     before = (run / "result.json").stat().st_mtime_ns
     line = refused("train", *QUICK, "--out", run, "--resume", "--overwrite")
-    assert "--resume goes on with a run and --overwrite replaces it" in line
+    assert "--resume continues a run and --overwrite replaces it" in line
     assert (run / "result.json").stat().st_mtime_ns == before
 
 
@@ -208,7 +209,7 @@ def test_graphs_without_labels_are_trained_and_not_judged(succeeds, tmp_path):
     for i in range(5):
         nx.write_graphml(nx.gnp_random_graph(6, 0.5, seed=i), folder / f"g {i}.graphml")
     text = succeeds("train", folder, *QUICK, "--out", tmp_path / "x")
-    assert re.search(r"accuracy +│ not judged", text)
+    assert re.search(r"accuracy +│ not evaluated", text)
     assert "on my graphs" in text
     with np.load(tmp_path / "x" / "embeddings.npz") as arrays:
         assert set(arrays) == {"Z", "names", "level"}
@@ -245,26 +246,57 @@ def test_features_are_used_and_remembered(succeeds, tmp_path):
 
 @pytest.mark.parametrize(
     ("hardness", "option", "value"),
-    [("dcl", "--tau-plus", 0.05), ("hcl", "--beta", 0.5), ("progcl", "--mode", "mix")],
+    [
+        ("dcl", "tau_plus", 0.05),
+        ("HCL", "hardness.beta", 0.5),
+        ("progcl", "mode", "mix"),
+        ("augcl", "alpha", 0.5),
+        ("augcl", "pairs_per_pass", None),
+        ("augcl", "hardness.normalize", False),
+    ],
 )
 def test_options_of_a_hardness_arrive(succeeds, tmp_path, hardness, option, value):
-    given = (*QUICK, "--no-evaluate", "--hardness", hardness, option, value)
+    text = f"{option}={str(value).lower()}"
+    given = (*QUICK, "--no-evaluate", "--hardness", hardness, "--set", text)
     result = json.loads(succeeds("train", *given, "--out", tmp_path, "--json"))
-    assert result["hardness"] == hardness
-    params = result["hardness_settings"]["params"]
-    assert params[option.strip("-").replace("-", "_")] == value
+    assert result["hardness"] == hardness.lower()
+    assert result["hardness_settings"]["params"][option.removeprefix("hardness.")] == value
+
+
+def test_options_of_a_method_arrive(succeeds, tmp_path):
+    given = ("--set", "method.lr=0.003", "--set", "symmetric=TRUE", "--set", "layers=2")
+    result = json.loads(
+        succeeds("train", *QUICK, *given, "--no-evaluate", "--json", "--out", tmp_path)
+    )
+    settings = result["settings"]
+    assert (settings["lr"], settings["symmetric"], settings["layers"]) == (0.003, True, 2)
+    assert load_model(tmp_path / "model").get_params()["lr"] == 0.003
 
 
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (("oracle",), "oracle looks at the labels, so that it is no method but a ceiling: augcl c"),
-        (("dcl", "--beta", 0.5), "--beta is for --hardness hcl only"),
-        (("augcl", "--tau-plus", 0.1), "--tau-plus is for --hardness dcl or hcl only"),
-        (("none", "--reward", 1.8), "--reward is for --hardness augcl only"),
-        (("hcl", "--mode", "mix"), "--mode is for --hardness progcl only"),
-        (("progcl", "--mode", "blend"), "choose from weight, mix"),
-        (("dcl", "--tau-plus", 1), "tau_plus"),
+        (("oracle",), "oracle uses the labels: it is not a method but an upper bound; augcl c"),
+        (("dcl", "--set", "beta=0.5"), "no parameter beta; it is one of --hardness hcl"),
+        (("augcl", "--set", "tau_plus=0.1"), "it is one of --hardness dcl or hcl"),
+        (("none", "--set", "hardness.reward=1.8"), "hardness none has no parameter reward; it is"),
+        (("progcl", "--set", "mode=blend"), "choose from weight, mix"),
+        (("dcl", "--set", "tau_plus=1"), "tau_plus"),
+        (("augcl", "--set", "rewrd=1.8"), "did you mean reward"),
+        (("augcl", "--set", "lr=0.1"), "write method.lr or hardness.lr"),
+        (("augcl", "--set", "loss.tau=0.1"), "write method.tau or hardness.tau"),
+        (("augcl", "--set", "width=wide"), "--set width=wide: give a whole number"),
+        (("augcl", "--set", "width=none"), "--set width=none: give a whole number"),
+        (("augcl", "--set", "reward=nan"), "--set reward=nan: give a number"),
+        (("augcl", "--set", "symmetric=2"), "--set symmetric=2: give true or false"),
+        (("augcl", "--set", "refresh=x"), "--set refresh=x: give a whole number or none"),
+        (("augcl", "--set", "epochs=3"), "--set epochs: use --epochs"),
+        (("augcl", "--set", "method.random_state=3"), "it is the seed"),
+        (("augcl", "--set", "encoder=GIN"), "no parameter encoder"),
+        (("augcl", "--set", "tau"), "--set tau: write KEY=VALUE"),
+        (("augcl", "--set", "tau="), "--set tau=: write KEY=VALUE"),
+        (("augcl", "--set", "tau=1", "--set", "method.tau=2"), "tau is given twice"),
+        (("augcl", "--tau", 1, "--set", "tau=2"), "tau is given twice"),
     ],
     ids=str,
 )
@@ -272,3 +304,15 @@ def test_options_of_another_hardness_are_refused(refused, tmp_path, arguments, t
     line = refused("train", "--out", tmp_path / "x", "--hardness", *arguments)
     assert told in line
     assert not (tmp_path / "x").exists()
+
+
+def test_a_new_hardness_needs_no_edit_of_the_command_line(succeeds, tmp_path, monkeypatch):
+    class Mild(DCL):
+        def __init__(self, tau_plus: float = 0.1, mildness: tuple[int, float] = (1, 0.5)) -> None:
+            super().__init__(tau_plus)
+            self.mildness = mildness
+
+    monkeypatch.setitem(HARDNESS, "mild", Mild)
+    given = ("--hardness", "Mild", "--set", "mildness=3,0.25", "--no-evaluate", "--json")
+    result = json.loads(succeeds("train", *QUICK, *given, "--out", tmp_path))
+    assert result["hardness_settings"]["params"]["mildness"] == [3, 0.25]

@@ -23,9 +23,9 @@ KILLED = """
 import os
 from augcl.cli.main import main
 from augcl.methods import GRACE
-from augcl.training import loop
+from augcl.training import callbacks
 
-append = loop.append_line
+append = callbacks.append_line
 GRACE.checkpoint_seconds = 0.0
 
 def append_and_die(file, line):
@@ -33,7 +33,7 @@ def append_and_die(file, line):
     if file.read_bytes().count(b"\\n") == 8:
         os.kill(os.getpid(), 9)
 
-loop.append_line = append_and_die
+callbacks.append_line = append_and_die
 main()
 """
 
@@ -126,7 +126,7 @@ def test_without_labels_it_trains_and_evaluate_says_what_it_needs(
 ):
     given = ("train", strangers, *QUICK, "--hardness", "none")
     assert json.loads(succeeds(*given, "--out", tmp_path / "run"))["accuracy"] is None
-    assert "no labels to judge by" in refused("evaluate", tmp_path / "run" / "embeddings.npz")
+    assert "has no labels: add" in refused("evaluate", tmp_path / "run" / "embeddings.npz")
 
 
 @pytest.mark.parametrize(
@@ -145,11 +145,14 @@ def test_labels_that_cannot_be_judged_are_told_before_training(
 
 
 def test_options_of_the_method_arrive(succeeds, people, tmp_path):
-    options = {"preset": "Cora", "centrality": "pagerank", "weights": "live", "candidates": 30}
-    given = [part for name, value in options.items() for part in (f"--{name}", value)]
+    options = {"centrality": "pagerank", "weights": "live", "edge_drop": [0.1, 0.25]}
+    texts = ("centrality=pagerank", "weights=live", "edge_drop=0.1,0.25")
+    given = [part for text in texts for part in ("--set", text)]
+    given += ["--preset", "Cora", "--candidates", 30]
     plain = ("--epochs", 1, "--no-evaluate", "--json", "--out", tmp_path / "run")
     result = json.loads(succeeds("train", people, "--hardness", "none", *plain, *given))
     assert result["method"] == "GCA"
+    options |= {"preset": "Cora", "candidates": 30}
     assert options.items() <= result["settings"].items()
     assert result["settings"]["lr"] == 0.0005
 
@@ -169,11 +172,13 @@ def test_the_threads_that_the_user_gave_are_left_alone(succeeds, people, tmp_pat
         (("people", "--preset", "Corra"), "did you mean Cora"),
         (("people", "--batch-size", 4), "GCA has no option batch-size"),
         (("people", "--augmentation", "random2"), "GCA has no option augmentation"),
-        (("people", "--centrality", "age"), "unknown centrality 'age'"),
-        (("people", "--weights", "fluid"), "choose from frozen, live"),
+        (("people", "--set", "centrality=age"), "unknown centrality 'age'"),
+        (("people", "--set", "weights=fluid"), "choose from frozen, live"),
         (("people", "--candidates", 1), "candidates"),
         (("people", "--tau", 0.01), "tau is 0.01: give a finite number, at least 0.02"),
-        (("MUTAG", "--centrality", "degree"), "GraphCL has no option centrality"),
+        (("MUTAG", "--set", "method.centrality=degree"), "GraphCL has no parameter centrality"),
+        (("people", "--set", "edge_drop=0.1"), "give 2 values with commas between them or none"),
+        (("people", "--set", "edge_drop=0.1,x"), "give 2 values with commas between them or none"),
     ],
     ids=str,
 )

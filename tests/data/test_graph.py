@@ -145,9 +145,53 @@ def test_select_counts_from_the_end_as_lists_do():
         assert torch.equal(found.edge_index, expected.edge_index)
 
 
-def test_a_slice_is_answered_with_how_to_take_several():
-    with pytest.raises(TypeError, match=r"graphs.select\(ids\)"):
-        load("MUTAG")[:3]
+@pytest.mark.parametrize(
+    ("index", "ids"),
+    [
+        (slice(3), [0, 1, 2]),
+        (slice(None, None, -60), [187, 127, 67, 7]),
+        (slice(500, 600), []),
+        ([5, -1, 5], [5, 187, 5]),
+        ([], []),
+        (range(2, 4), [2, 3]),
+        (np.array([4, 2, 0], dtype=np.int32)[::-1], [0, 2, 4]),
+        (torch.tensor([7]), [7]),
+        (np.arange(188) % 100 == 9, [9, 109]),
+        (torch.arange(188) % 100 == 9, [9, 109]),
+        ([i == 3 for i in range(188)], [3]),
+    ],
+    ids=str,
+)
+def test_an_index_of_several_graphs_gives_a_set_of_them(index, ids):
+    graphs = load("MUTAG")
+    found = graphs[index]
+    assert isinstance(found, GraphSet)
+    assert len(found) == len(ids)
+    assert torch.equal(found.y, graphs.y[ids])
+    sizes = [graphs[i].num_nodes for i in ids]
+    assert found.node_ptr.diff().tolist() == sizes
+
+
+@pytest.mark.parametrize("index", [3, np.int64(3), torch.tensor(3), np.array(3), -185], ids=str)
+def test_an_index_of_one_graph_gives_a_pyg_data(index):
+    assert load("MUTAG")[index].num_nodes == load("MUTAG").node_ptr.diff()[3]
+
+
+@pytest.mark.parametrize(
+    ("index", "reason"),
+    [
+        (np.ones(187, dtype=bool), "the mask has 187 entries, the set 188 graphs"),
+        (torch.ones(189, dtype=torch.bool), "the mask has 189 entries, the set 188 graphs"),
+        ([0.5, 1.0], "whole numbers or by a mask"),
+        (np.zeros((2, 2), dtype=int), "one dimension"),
+        ([0, 188], "188"),
+        (188, "graph 188 of 188"),
+    ],
+    ids=str,
+)
+def test_an_index_that_cannot_be_is_refused(index, reason):
+    with pytest.raises(IndexError, match=reason):
+        load("MUTAG")[index]
 
 
 def test_classes_are_counted_however_they_are_numbered():

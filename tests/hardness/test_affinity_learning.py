@@ -7,7 +7,7 @@ import augcl
 from augcl.encoders import inputs
 from augcl.hardness import AffinityUncertainty, CollapseWarning, Vitals, affinity
 from augcl.hardness.uncertainty import PairNetwork
-from augcl.training.estimator import batch_statistics, fixed_batches
+from augcl.training.batches import batch_statistics, fixed_batches
 from augcl.views import named_view
 from short_fits import fit, generator, pair
 

@@ -6,7 +6,7 @@ import torch
 from augcl import AffinityUncertainty, load
 from augcl.methods.contrast import EmbeddedBatches
 from augcl.runs.run import Spec
-from augcl.training.estimator import batch_statistics, fixed_batches
+from augcl.training.batches import batch_statistics, fixed_batches
 
 NAMES = ("MUTAG", "PROTEINS", "IMDB-BINARY", "NCI1", "DD", "REDDIT-BINARY", "COLLAB")
 

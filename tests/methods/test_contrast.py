@@ -5,7 +5,7 @@ import torch
 
 from augcl import GraphCL
 from augcl.methods.contrast import EmbeddedBatches
-from augcl.training.estimator import batch_statistics
+from augcl.training.batches import batch_statistics
 
 QUICK = {"epochs": 1, "width": 8, "layers": 2}
 

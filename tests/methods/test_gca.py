@@ -33,7 +33,7 @@ def test_every_centrality_trains_and_makes_a_difference(graph):
 def test_both_views_have_probabilities_of_their_own(graph, recipe):
     rates = {"edge_drop": (0.1, 0.5), "feature_drop": (0.4, 0.0)}
     model = GCA(recipe=recipe, **rates, **{**QUICK, "epochs": 0}).fit(graph)
-    (batch,) = model._batches(model._read(graph), torch.Generator())
+    (batch,) = model._batches(model.read(graph), torch.Generator())
     matter = importance(batch.views, "degree", edge_ends="both" if recipe == "paper" else "target")
     for view in range(2):
         for found, part, rate in zip(model._views.drop[view], matter, rates.values(), strict=True):

@@ -4,7 +4,8 @@ import pytest
 import references
 from augcl import GCA, GRACE, InputError
 from augcl.methods.presets import HSAN, collapses, get_preset, preset_for, presets
-from augcl.paper.node_rows import TABLE, setting
+from augcl.paper.rows import NODES
+from augcl.paper.table import node_setting
 from augcl.runs.run import Spec
 
 # lr, width, projection, activation, edge drops, feature drops, tau, epochs: as published.
@@ -73,7 +74,7 @@ def test_a_preset_that_collapses_warns_unless_another_learning_rate_is_given(gra
 
 def test_train_and_reproduce_take_the_same_preset():
     trained = Spec("Amazon-Photo", method="GCA", hardness="none", epochs=None)
-    tabled = TABLE.spec("Amazon-Photo", "GCA", setting())
+    tabled = NODES.spec("Amazon-Photo", "GCA", node_setting())
     assert tabled.decides() == trained.decides()
     assert tabled.decides()["settings"]["preset"] == "Amazon-Photo/progcl"
 

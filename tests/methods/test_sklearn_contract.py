@@ -6,6 +6,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 from sklearn.utils import estimator_checks
 
@@ -75,6 +76,30 @@ def test_a_pipeline_classifies_graphs(molecules):
     pipeline = make_pipeline(GraphCL(**QUICK), SVC()).fit(molecules, y)
     assert pipeline.predict(molecules).shape == (40,)
     assert pipeline.score(molecules, y) >= 0.6
+
+
+def test_a_pipeline_knows_the_names_of_its_columns(molecules):
+    pipeline = make_pipeline(GraphCL(**QUICK), StandardScaler()).fit(molecules)
+    names = pipeline.get_feature_names_out()
+    assert names[:2].tolist() == ["graphcl0", "graphcl1"]
+    assert len(names) == pipeline.transform(molecules).shape[1]
+
+
+def test_embeddings_as_a_table_of_pandas(molecules):
+    pd = pytest.importorskip("pandas", reason="optional: pandas is not installed")
+    model = GraphCL(**QUICK).fit(molecules)
+    plain = model.transform(molecules)
+    table = model.set_output(transform="pandas").transform(molecules)
+    assert isinstance(table, pd.DataFrame)
+    assert table.columns.tolist() == model.get_feature_names_out().tolist()
+    assert np.array_equal(table.to_numpy(), plain)
+    pipeline = make_pipeline(GraphCL(**QUICK), StandardScaler()).set_output(transform="pandas")
+    assert pipeline.fit_transform(molecules).columns.tolist() == table.columns.tolist()
+
+
+def test_an_unfitted_model_has_no_columns():
+    with pytest.raises(NotFittedError):
+        GraphCL().get_feature_names_out()
 
 
 def test_grid_search_goes_over_the_settings_of_the_hardness(molecules):

@@ -3,7 +3,7 @@ import pytest
 from augcl.evaluation.statistics import wilson_interval
 from augcl.files import write_json
 from augcl.paper.attacks import LAPTOP, VICTIMS, attack_cells, attack_table
-from augcl.paper.request import Request
+from augcl.paper.study import Study
 
 RIGHT = {"RandSampling": 1200, "GradArgmax": 1000, "RLS2V": 700}
 
@@ -11,7 +11,7 @@ RIGHT = {"RandSampling": 1200, "GradArgmax": 1000, "RLS2V": 700}
 @pytest.fixture
 def folder(tmp_path):
     """Two seeds of every victim; AUGCL's withstand the gradient, GraphCL's nothing at random."""
-    for cell in attack_cells(request(tmp_path, seeds=2)):
+    for cell in attack_cells(study(tmp_path, seeds=2)):
         gain = {"augcl": {"GradArgmax": 300}, "graphcl": {"RandSampling": -300}}
         gains = gain.get(cell.spec.pretraining, {})
         attacks = {
@@ -23,12 +23,12 @@ def folder(tmp_path):
     return tmp_path
 
 
-def request(folder, seeds=None):
-    return Request(folder, (), tuple(VICTIMS), seeds, epochs=LAPTOP["epochs"])
+def study(folder, seeds=None):
+    return Study(folder, (), tuple(VICTIMS), seeds, epochs=LAPTOP["epochs"])
 
 
 def test_every_depth_has_a_table_of_all_victims_with_the_papers_numbers(folder):
-    findings = attack_table(request(folder))
+    findings = attack_table(study(folder))
     assert [grid.title for grid in findings.grids] == [
         f"structure2vec of depth {depth}" for depth in (2, 3, 4)
     ]
@@ -39,15 +39,15 @@ def test_every_depth_has_a_table_of_all_victims_with_the_papers_numbers(folder):
 
 
 def test_the_same_graphs_under_several_victims_do_not_narrow_the_interval(folder):
-    share = attack_table(request(folder)).data["depths"]["2"]["Original"]["RandSampling"]
+    share = attack_table(study(folder)).data["depths"]["2"]["Original"]["RandSampling"]
     assert share == {"right": 1205.0, "graphs": 1500, "seeds": 2}
     low, high = wilson_interval(1205, 1500)
-    text = attack_table(request(folder)).grids[0].rows[1][1]
+    text = attack_table(study(folder)).grids[0].rows[1][1]
     assert text.startswith(f"80.33 [{100 * low:.1f}, {100 * high:.1f}]")
 
 
 def test_a_sentence_says_where_hardness_helps_beyond_noise(folder):
-    sentences = {s.split(",")[0]: s for s in attack_table(request(folder)).sentences}
+    sentences = {s.split(",")[0]: s for s in attack_table(study(folder)).sentences}
     assert "all within noise" in sentences["ProGCL against Original"]
     assert (
         "better in GradArgmax at depth 2, GradArgmax at depth 3, GradArgmax at depth 4, else within"
@@ -58,14 +58,14 @@ def test_a_sentence_says_where_hardness_helps_beyond_noise(folder):
 
 
 def test_the_note_tells_the_updates_and_how_many_victims_there_are(folder):
-    (note,) = attack_table(request(folder)).grids[-1].notes
+    (note,) = attack_table(study(folder)).grids[-1].notes
     assert "mean of 2 trained victims" in note
     assert "the agent of RL-S2V with 3000 updates (published: 1000 and 100,000)" in note
-    (note,) = attack_table(request(folder, seeds=1)).grids[-1].notes
+    (note,) = attack_table(study(folder, seeds=1)).grids[-1].notes
     assert "one trained victim each" in note
 
 
 def test_what_was_not_measured_is_not_shown(tmp_path):
-    findings = attack_table(request(tmp_path))
+    findings = attack_table(study(tmp_path))
     assert not findings.grids
     assert not findings.sentences

@@ -12,12 +12,11 @@ from augcl import GraphCL, InputError
 from augcl.files import read_record
 from augcl.hardness import AffinityUncertainty
 from augcl.methods.recipes import get_recipe, recipes
-from augcl.paper import graph_rows as graph_classification
-from augcl.paper import node_rows as node_classification
-from augcl.paper.cells import Cell, records
-from augcl.paper.graph_rows import variants_of_augcl
-from augcl.paper.request import Request
+from augcl.paper.cells import Cell
+from augcl.paper.records import read_seeds
+from augcl.paper.rows import GRAPHS, NODES, variants_of_augcl
 from augcl.paper.sensitivity import _undefined
+from augcl.paper.study import Study
 from augcl.paper.table import Setting, identity
 from augcl.runs.run import Spec, check
 
@@ -104,7 +103,7 @@ def test_data_without_a_name_are_known_by_their_content(tmp_path):
 
 
 def test_rows_keep_their_own_epochs_and_options():
-    table, setting = graph_classification.TABLE, Setting(epochs=7, options={"tau": 0.5})
+    table, setting = GRAPHS, Setting(epochs=7, options={"tau": 0.5})
     assert table.spec("MUTAG", "GraphCL", setting).epochs == 7
     assert table.spec("MUTAG", "untrained", setting).epochs == 0
     own = table.spec("MUTAG", "GraphCL-own-loss", setting)
@@ -113,16 +112,16 @@ def test_rows_keep_their_own_epochs_and_options():
         table.spec("MUTAG", "GraphKL")
 
 
-@pytest.mark.parametrize("row", node_classification.TABLE.rows)
+@pytest.mark.parametrize("row", NODES.rows)
 def test_every_row_of_the_node_table_can_be_trained(row):
-    spec = node_classification.TABLE.spec("digits-knn", row)
+    spec = NODES.spec("digits-knn", row)
     check(spec, references.communities(60))
     assert spec.level == "node"
 
 
-@pytest.mark.parametrize("row", graph_classification.TABLE.rows)
+@pytest.mark.parametrize("row", GRAPHS.rows)
 def test_every_row_of_the_graph_table_can_be_trained(row, molecules):
-    spec = graph_classification.TABLE.spec("MUTAG", row)
+    spec = GRAPHS.spec("MUTAG", row)
     check(spec, molecules, judge=False)
     assert spec.level == "graph"
 
@@ -148,7 +147,7 @@ def test_a_record_holds_what_tables_need(small, tmp_path):
     assert (record["seed"], record["settings"]["epochs"]) == (1, 2)
     assert len(record["accuracy"]["folds"]) == len(record["accuracy"]["inner"]) == 20
     assert len(record["losses"]) == 2
-    assert records(small.path(tmp_path)) == {1: record}
+    assert read_seeds(small.path(tmp_path), tmp_path) == {1: record}
 
 
 def test_a_damaged_file_is_named_with_its_cure(tmp_path):
@@ -193,8 +192,8 @@ def test_an_alpha_without_a_meaning_is_kept_as_a_finding(tmp_path):
     assert record["accuracy"] is None
     assert "is not positive on these data" in record["undefined"]
     table = variants_of_augcl("alpha", {"1/(μ−δ)": {"alpha": -1000.0}, "1/μ": {"alpha": 0.0}})
-    request = Request(tmp_path, ("MUTAG",), table.compared, seeds=None, epochs=2)
-    assert _undefined(request, table, "MUTAG") == {
+    study = Study(tmp_path, ("MUTAG",), table.compared, seeds=None, epochs=2)
+    assert _undefined(study, table, "MUTAG") == {
         "1/(μ−δ)": "α = 1/(μ−δ) is not defined in 1 of 1 trainings, because its denominator is not "
         "positive."
     }

@@ -6,16 +6,15 @@ import numpy as np
 import pytest
 
 from augcl.paper.comparison import comparison
-from augcl.paper.graph_rows import TABLE as GRAPHS
-from augcl.paper.node_rows import TABLE as NODES
-from augcl.paper.table import Measured
+from augcl.paper.rows import GRAPHS, NODES
+from augcl.paper.study import Accuracies
 
 ROWS = ("untrained", "GraphCL", "DCL", "AUGCL", "oracle")
 
 
 def measured(number, seeds=3, level="graph"):
     folds = np.random.default_rng(number).integers(70, 95, (seeds, 10)) / 100
-    return Measured({seed: tuple(folds[seed].tolist()) for seed in range(seeds)}, {}, level)
+    return Accuracies({seed: tuple(folds[seed].tolist()) for seed in range(seeds)}, {}, level)
 
 
 def results(*datasets, rows=ROWS, seeds=3):

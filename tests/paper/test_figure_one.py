@@ -18,7 +18,7 @@ from augcl.paper.figure_one import (
     toy_cells,
 )
 from augcl.paper.figures import save
-from augcl.paper.request import Request
+from augcl.paper.study import Study
 from augcl.paper.theorem import forms_of, shares_of, theorem
 
 SHAPES = {"as claimed": (0.5, 1.5), "reversed": (1.5, 0.5)}
@@ -43,13 +43,13 @@ def record(toy, reading, seed, false, true):
 @pytest.fixture
 def asked(tmp_path):
     """Two readings on three draws: AUGCL always as claimed, AUGCL-paper in one of them."""
-    request = Request(tmp_path, (), ("AUGCL", "AUGCL-paper"), seeds=3)
-    for cell in toy_cells(request):
+    study = Study(tmp_path, (), ("AUGCL", "AUGCL-paper"), seeds=3)
+    for cell in toy_cells(study):
         claimed = cell.reading == "AUGCL" or cell.seed == 1
         shape = SHAPES["as claimed" if claimed else "reversed"]
         made = record(cell.toy, cell.reading, cell.seed, *shape)
         write_json(cell.path(tmp_path), made)
-    return request
+    return study
 
 
 @pytest.mark.parametrize("toy", TOYS)
@@ -123,8 +123,8 @@ def test_the_figure_is_the_same_bytes_when_it_is_drawn_again(asked, tmp_path):
 
 
 def test_without_cells_nothing_is_shown(tmp_path):
-    request = Request(tmp_path, (), ROWS, seeds=1)
-    for found in (figure_one(request), theorem(request)):
+    study = Study(tmp_path, (), ROWS, seeds=1)
+    for found in (figure_one(study), theorem(study)):
         assert found.empty
         assert (found.figures, found.sentences) == ({}, [])
 

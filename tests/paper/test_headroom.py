@@ -8,45 +8,45 @@ import numpy as np
 import pytest
 
 import references
+from augcl.data.catalogue import GRAPH_SETS
 from augcl.errors import InputError
 from augcl.files import write_json
 from augcl.paper.headroom import (
-    GRAPHS,
-    NODES,
+    DATASETS,
     headroom_cells,
     headroom_map,
     settings_for,
     table_for,
 )
-from augcl.paper.request import Request
+from augcl.paper.study import Study
 from augcl.runs.run import check
 
 ROWS = ("DCL", "HCL", "ProGCL", "AUGCL", "AUGCL-full", "ProGCL-mix")
-SETTINGS = [(dataset, name) for dataset in GRAPHS + NODES for name in settings_for(dataset)]
+SETTINGS = [(dataset, name) for dataset in DATASETS for name in settings_for(dataset)]
 
 
 @pytest.mark.parametrize(("dataset", "name"), SETTINGS)
 def test_every_setting_can_be_trained_with_every_method(dataset, name, molecules):
     table, setting = table_for(dataset), settings_for(dataset)[name]
-    stand_in = molecules if dataset in GRAPHS else references.communities(60)
+    stand_in = molecules if dataset in GRAPH_SETS else references.communities(60)
     for row in (table.base, "oracle", *ROWS):
         spec = table.spec(dataset, row, setting)
         check(spec, replace(stand_in, name=dataset), judge=False)
-        assert spec.level == ("graph" if dataset in GRAPHS else "node")
+        assert spec.level == ("graph" if dataset in GRAPH_SETS else "node")
         assert setting.options.items() <= spec.options.items()  # none is unknown to the method
 
 
-@pytest.mark.parametrize("dataset", GRAPHS + NODES)
+@pytest.mark.parametrize("dataset", DATASETS)
 def test_all_settings_of_a_data_set_differ(dataset):
-    cells = headroom_cells(Request(Path(), (dataset,), ROWS, seeds=2))
+    cells = headroom_cells(Study(Path(), (dataset,), ROWS, seeds=2))
     assert len({cell.path(Path()) for cell in cells}) == len(cells)
     assert len(cells) == 2 * (2 + len(ROWS)) * len(settings_for(dataset))
 
 
 def test_as_published_is_the_row_of_the_paper_s_table():
     as_published = settings_for("MUTAG")["as published"]
-    request = Request(Path(), ("MUTAG",), ("GraphCL",), seeds=1)
-    (cell,) = request.cells(table_for("MUTAG"))
+    study = Study(Path(), ("MUTAG",), ("GraphCL",), seeds=1)
+    (cell,) = study.cells(table_for("MUTAG"))
     assert table_for("MUTAG").cell("MUTAG", "GraphCL", as_published).path(Path()) == cell.path(
         Path()
     )
@@ -86,7 +86,7 @@ def found(tmp_path):
     store(tmp_path, "MUTAG", "τ 0.5", "GraphCL", 0.8)  # its oracle is not finished
     store(tmp_path, "PROTEINS", "as published", "GraphCL", 0.75)
     store(tmp_path, "PROTEINS", "as published", "oracle", 0.74)
-    return headroom_map(Request(tmp_path, ("MUTAG", "PROTEINS"), ("AUGCL",), seeds=3))
+    return headroom_map(Study(tmp_path, ("MUTAG", "PROTEINS"), ("AUGCL",), seeds=3))
 
 
 def test_the_map_shows_oracle_and_methods_minus_base(found):
@@ -124,7 +124,7 @@ def test_the_map_is_written_as_text_data_and_figure(found, tmp_path):
 
 
 def test_a_map_of_nothing_is_empty(tmp_path):
-    found = headroom_map(Request(tmp_path, ("MUTAG",), (), seeds=3))
+    found = headroom_map(Study(tmp_path, ("MUTAG",), (), seeds=3))
     assert (found.grids[0].rows, found.figures, found.sentences) == ((), {}, [])
     found.write(tmp_path)
 
@@ -132,7 +132,7 @@ def test_a_map_of_nothing_is_empty(tmp_path):
 def test_one_training_of_nodes_shows_a_gain_without_an_interval(tmp_path):
     store(tmp_path, "Cora", "half the τ", "GRACE", 0.8, seeds=1)
     store(tmp_path, "Cora", "half the τ", "oracle", 0.82, seeds=1)
-    found = headroom_map(Request(tmp_path, ("Cora",), (), seeds=1))
+    found = headroom_map(Study(tmp_path, ("Cora",), (), seeds=1))
     ((label, base, gain),) = found.grids[0].rows
     assert (label, gain) == ("Cora, half the τ", "+2.00")
     assert base.startswith("80.00 ± ")
@@ -148,7 +148,7 @@ def test_seeds_that_do_not_meet_show_no_gain(tmp_path):
     store(tmp_path, "MUTAG", "batch 32", "oracle", 0.8, seeds=2)
     table, setting = table_for("MUTAG"), settings_for("MUTAG")["batch 32"]
     table.cell("MUTAG", "oracle", setting, seed=0).path(tmp_path).unlink()
-    found = headroom_map(Request(tmp_path, ("MUTAG",), (), seeds=2))
+    found = headroom_map(Study(tmp_path, ("MUTAG",), (), seeds=2))
     ((_, _, gain),) = found.grids[0].rows
     assert gain == ""
     assert found.figures == {}

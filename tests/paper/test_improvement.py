@@ -5,36 +5,35 @@ from dataclasses import replace
 import pytest
 
 from augcl.files import write_json
-from augcl.paper import graph_rows as graph_classification
-from augcl.paper import node_rows as node_classification
 from augcl.paper.improvement import improvement, improvement_cells, improvement_table, split
-from augcl.paper.request import Request
+from augcl.paper.rows import GRAPHS, NODES
+from augcl.paper.study import Study
 
 BASE = [0.80, 0.82, 0.81, 0.80, 0.83, 0.82, 0.81, 0.80, 0.82, 0.81]
 
 
 def ask(folder, *datasets, **changes):
-    return Request(folder, datasets, ("AUGCL",), **{"seeds": None, **changes})
+    return Study(folder, datasets, ("AUGCL",), **{"seeds": None, **changes})
 
 
-def store(request, table, row, gains):
+def store(study, table, row, gains):
     """Folds of as many seeds as there are gains over the base's, in points."""
-    for dataset in request.datasets:
+    for dataset in study.datasets:
         for seed, gain in enumerate(gains):
             noise = [0.001 * (k % 3) * (row == "AUGCL") for k in range(10)]
             folds = [b + gain / 100 + e for b, e in zip(BASE, noise, strict=True)]
             record = {"seed": seed, "accuracy": {"mean": 0.8, "folds": folds}, "weights": None}
-            cell = request.cell(table, dataset, row).with_seed(seed)
-            write_json(cell.path(request.out), record)
+            cell = study.cell(table, dataset, row).with_seed(seed)
+            write_json(cell.path(study.out), record)
 
 
 @pytest.fixture
 def graphs(tmp_path):
     def measured(gains, *datasets):
-        request = ask(tmp_path, *datasets)
-        store(request, graph_classification.TABLE, "GraphCL", [0] * len(gains))
-        store(request, graph_classification.TABLE, "AUGCL", gains)
-        return request
+        study = ask(tmp_path, *datasets)
+        store(study, GRAPHS, "GraphCL", [0] * len(gains))
+        store(study, GRAPHS, "AUGCL", gains)
+        return study
 
     return measured
 
@@ -74,10 +73,10 @@ def test_what_was_not_measured_is_named_with_the_command_that_measures_it(graphs
 
 
 def test_one_training_of_nodes_has_no_interval(tmp_path):
-    request = ask(tmp_path, "Amazon-Photo", epochs=200, candidates=512)
+    study = ask(tmp_path, "Amazon-Photo", epochs=200, candidates=512)
     for row, gain in (("GCA", 0), ("AUGCL", -1)):
-        store(request, node_classification.TABLE, row, [gain])
-    found = improvement([request])
+        store(study, NODES, row, [gain])
+    found = improvement([study])
     row = lines(found)["Amazon-Photo, 200 epochs (on GCA)"]
     assert (row["difference [95 %]"], row["p"]) == ("-0.91", "")
     assert found.sentences == [
@@ -87,8 +86,8 @@ def test_one_training_of_nodes_has_no_interval(tmp_path):
 
 
 def test_graphs_are_trained_on_graphcl_and_nodes_on_gca_with_their_own_epochs(tmp_path):
-    request = ask(tmp_path, "MUTAG", "Amazon-Photo", seeds=2, candidates=512)
-    cells = improvement_cells(request)
+    study = ask(tmp_path, "MUTAG", "Amazon-Photo", seeds=2, candidates=512)
+    cells = improvement_cells(study)
     assert {(c.spec.dataset, c.spec.method, c.spec.hardness, c.spec.epochs) for c in cells} == {
         ("MUTAG", "GraphCL", "none", 40),
         ("MUTAG", "GraphCL", "augcl", 40),
@@ -96,21 +95,19 @@ def test_graphs_are_trained_on_graphcl_and_nodes_on_gca_with_their_own_epochs(tm
         ("Amazon-Photo", "GCA", "augcl", 200),
     }
     assert len(cells) == 8
-    whole = split(replace(request, candidates=None))
+    whole = split(replace(study, candidates=None))
     assert [part.epochs for part in whole] == [None, None]
 
 
 def test_the_paper_s_recipe_is_judged_against_a_base_with_its_views(tmp_path):
-    request = replace(ask(tmp_path, "MUTAG", "Amazon-Photo", seeds=1), rows=("AUGCL-paper",))
-    cells = improvement_cells(request)
+    study = replace(ask(tmp_path, "MUTAG", "Amazon-Photo", seeds=1), rows=("AUGCL-paper",))
+    cells = improvement_cells(study)
     assert {(c.spec.dataset, c.spec.hardness, c.spec.recipe) for c in cells} == {
-        (dataset, hardness, "paper")
-        for dataset in request.datasets
-        for hardness in ("none", "augcl")
+        (dataset, hardness, "paper") for dataset in study.datasets for hardness in ("none", "augcl")
     }
     for row, gain in (("GraphCL-paper", 0), ("AUGCL-paper", 1)):
-        store(replace(request, datasets=("MUTAG",)), graph_classification.TABLE, row, [gain])
-    assert "MUTAG (on GraphCL-paper)" in lines(improvement_table(request))
+        store(replace(study, datasets=("MUTAG",)), GRAPHS, row, [gain])
+    assert "MUTAG (on GraphCL-paper)" in lines(improvement_table(study))
 
 
 def test_a_folder_without_cells_gives_only_what_is_missing(tmp_path):

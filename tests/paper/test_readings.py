@@ -6,12 +6,9 @@ from pathlib import Path
 import pytest
 
 from augcl.files import write_json
-from augcl.paper import graph_rows as graph_classification
-from augcl.paper import node_rows as node_classification
 from augcl.paper.readings import READINGS, base_of, reading_rows, readings
-from augcl.paper.request import Request
-
-GRAPHS, NODES = graph_classification.TABLE, node_classification.TABLE
+from augcl.paper.rows import GRAPHS, NODES
+from augcl.paper.study import Study
 
 
 def store(out: Path, row: str, seed: int, folds, state=None) -> None:
@@ -41,7 +38,7 @@ def test_each_reading_stands_beside_its_own_base_with_its_states(tmp_path):
         store(tmp_path, "GraphCL-paper", seed, [0.6, 0.7] * 5)
         store(tmp_path, "AUGCL", seed, [0.8, 0.9] * 5, "alive")
         store(tmp_path, "AUGCL-paper", seed, [0.7, 0.8] * 5, ["alive", "unlearned"][seed])
-    found = readings(Request(tmp_path, ("MUTAG",), reading_rows(GRAPHS), seeds=None), GRAPHS)
+    found = readings(Study(tmp_path, ("MUTAG",), reading_rows(GRAPHS), seeds=None), GRAPHS)
     lines = {line[0]: line for line in found.grids[0].rows}
     assert set(lines) == {"our default", "paper, clusters of embeddings"}
     paper = lines["paper, clusters of embeddings"]
@@ -55,11 +52,11 @@ def test_each_reading_stands_beside_its_own_base_with_its_states(tmp_path):
 
 @pytest.mark.parametrize("recipe", ["paper", "authors"])
 def test_a_recipe_reaches_every_row_of_the_base_but_the_floor(recipe):
-    request = Request(Path(), ("MUTAG",), ("GraphCL", "AUGCL", "oracle"), recipe=recipe)
-    for row in request.rows:
-        assert request.cell(GRAPHS, "MUTAG", row).spec.recipe == recipe
-    assert request.cell(GRAPHS, "MUTAG", "untrained").spec.recipe == "default"
-    assert request.cell(GRAPHS, "MUTAG", "graph2vec").spec.recipe == "default"
-    assert request.cell(GRAPHS, "MUTAG", "AUGCL-authors").spec.recipe == "authors"
-    assert request.named("alpha") == f"alpha-{recipe}"
-    assert replace(request, recipe="default").named("alpha") == "alpha"
+    study = Study(Path(), ("MUTAG",), ("GraphCL", "AUGCL", "oracle"), recipe=recipe)
+    for row in study.rows:
+        assert study.cell(GRAPHS, "MUTAG", row).spec.recipe == recipe
+    assert study.cell(GRAPHS, "MUTAG", "untrained").spec.recipe == "default"
+    assert study.cell(GRAPHS, "MUTAG", "graph2vec").spec.recipe == "default"
+    assert study.cell(GRAPHS, "MUTAG", "AUGCL-authors").spec.recipe == "authors"
+    assert study.named("alpha") == f"alpha-{recipe}"
+    assert replace(study, recipe="default").named("alpha") == "alpha"

@@ -1,4 +1,4 @@
-"""The results page says what the result files hold."""
+"""The results pages say what the records hold."""
 
 import re
 from pathlib import Path
@@ -6,14 +6,14 @@ from pathlib import Path
 import pytest
 
 from augcl.files import write_json
-from augcl.paper.graph_rows import TABLE
-from augcl.paper.results import render
+from augcl.paper.results import MARK, figures, pages, render, texts
+from augcl.paper.rows import GRAPHS
 
 ROOT = Path(__file__).parents[2]
 
 
 def store(folder, row, seed, folds, **more):
-    cell = TABLE.cell("MUTAG", row, seed=seed)
+    cell = GRAPHS.cell("MUTAG", row, seed=seed)
     record = {
         "seed": seed,
         "accuracy": {"mean": sum(folds) / len(folds), "folds": folds},
@@ -23,51 +23,73 @@ def store(folder, row, seed, folds, **more):
 
 
 @pytest.fixture(scope="module")
-def page(tmp_path_factory):
+def rendered(tmp_path_factory):
     folder = tmp_path_factory.mktemp("results")
     for seed in (0, 1):
         store(folder, "untrained", seed, [0.5, 0.7])
         store(folder, "GraphCL", seed, [0.8, 0.8 + 0.1 * seed])
     store(folder, "AUGCL", 0, [0.9, 0.9], weights={"fit_state": "alive"})
-    (folder / "FINDINGS.md").write_text("Findings.")
-    return render(folder)[0]
+    (folder / "FINDINGS.md").write_text(f"In short.\n\n{MARK}\n\nAt length.")
+    return render(folder)
 
 
-@pytest.fixture(scope="module")
-def rendered():
-    return render(ROOT / "results")
+def test_a_row_is_mean_spread_published_and_difference(rendered):
+    assert "| GraphCL | 82.50 ± 2.50 | 87.15 ± 0.86 | -4.65 |" in rendered["results/graphs.md"]
 
 
-def test_a_row_is_mean_spread_published_and_difference(page):
-    assert "| GraphCL | 82.50 ± 2.50 | 87.15 ± 0.86 | -4.65 |" in page
+def test_fewer_seeds_than_the_other_rows_are_told_and_have_no_spread(rendered):
+    assert "| AUGCL | 90.00 (1) |" in rendered["results/graphs.md"]
 
 
-def test_fewer_seeds_than_the_other_rows_are_told_and_have_no_spread(page):
-    assert "| AUGCL | 90.00 (1) |" in page
+def test_rows_are_paired_over_the_seeds_that_both_have(rendered):
+    assert r"+10.00 \[+10.0, +10.0]" in rendered["results/graphs.md"]
 
 
-def test_rows_are_paired_over_the_seeds_that_both_have(page):
-    assert r"+10.00 \[+10.0, +10.0]" in page
-
-
-def test_what_is_not_covered_is_named(page):
-    part = page[page.index("## What is not covered") :]
+def test_what_is_not_covered_is_named(rendered):
+    part = rendered["results/coverage.md"]
     assert "| weighted negatives | MUTAG | 3 | 7 | 1 to 2 | DCL, HCL, ProGCL, oracle |" in part
     assert "| weighted negatives | COLLAB | 0 | 7 | – | all |" in part
     assert re.search(r"\| nodes \| Wiki-CS \| 0 \| \d+ \| – \| all \|", part)
 
 
-def test_parts_without_results_are_left_out(page):
-    assert "Findings." in page
-    assert "## Ablation" not in page
-    assert "nan" not in page
+def test_the_findings_come_first_and_the_tables_where_their_mark_is(rendered):
+    page = rendered["RESULTS.md"]
+    assert page.startswith(
+        "# Results\n\nIn short.\n\n## The tables in short\n\n### Does a weighting"
+    )
+    assert page.index("### What is not covered?") < page.index("At length.")
+    assert page.index("At length.") < page.index("## How it was measured")
 
 
-def test_the_page_in_the_repository_is_what_its_result_files_say(rendered):
-    assert (ROOT / "docs" / "RESULTS.md").read_text(encoding="utf-8") == rendered[0]
+def test_a_question_has_its_summary_and_a_link_to_its_page(rendered):
+    linked = re.findall(r"\(results/([\w-]+)\.md\)", rendered["RESULTS.md"])
+    assert {f"results/{name}.md" for name in linked} == rendered.keys() - {"RESULTS.md"}
 
 
-def test_every_figure_of_the_page_is_there(rendered):
-    shown = [section for section in rendered[1] if section.markdown()]
-    for name in (name for section in shown for name in section.findings.figures):
+def test_questions_without_results_are_left_out(rendered):
+    assert "results/ablation.md" not in rendered
+    assert "results/attacks.md" not in rendered
+    assert not any("nan" in text for text in rendered.values())
+
+
+@pytest.fixture(scope="module")
+def questions():
+    return pages(ROOT / "results")
+
+
+def test_the_pages_in_the_repository_are_what_its_records_say(questions):
+    docs = ROOT / "docs"
+    files = [docs / "RESULTS.md", *(docs / "results").glob("*.md")]
+    written = {f.relative_to(docs).as_posix(): f.read_text(encoding="utf-8") for f in files}
+    assert written == texts(ROOT / "results", questions)
+
+
+def test_every_figure_of_the_pages_is_there(questions):
+    shown = figures(questions)
+    assert shown
+    for name in shown:
         assert (ROOT / "docs" / "figures" / f"{name}.svg").exists()
+
+
+def test_all_records_of_the_repository_are_merged():
+    assert sorted({path.suffix for path in (ROOT / "results").iterdir()}) == [".jsonl", ".md"]

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from augcl.errors import InputError
 from augcl.paper.cells import Cell
-from augcl.paper.table import Measured, select, variants
+from augcl.paper.study import Accuracies, select, variants
 from augcl.runs.run import Spec, check
 
 tenths = st.integers(0, 10).map(lambda n: n / 10)  # coarse, so that ties are common
@@ -23,7 +23,7 @@ def several_settings(draw):
     for _ in range(settings):
         seeds = [0, *draw(st.sets(st.integers(1, 3)))]
         test, inner = ({s: draw(accuracies) for s in seeds} for _ in range(2))
-        found.append(Measured(test, inner, "graph"))
+        found.append(Accuracies(test, inner, "graph"))
     return found
 
 
@@ -66,21 +66,21 @@ def test_test_accuracies_take_no_part_in_the_choice(found, random):
             )
             for seed, values in m.folds.items()
         }
-        return Measured(folds, m.inner, m.level)
+        return Accuracies(folds, m.inner, m.level)
 
     assert select([other(number, m) for number, m in enumerate(found)]) == select(found)
 
 
 def test_of_equal_settings_the_first_is_taken():
-    first = Measured({0: (0.1, 0.2)}, {0: (0.8, 0.8)}, "graph")
-    second = Measured({0: (0.9, 0.9)}, {0: (0.8, 0.8)}, "graph")
+    first = Accuracies({0: (0.1, 0.2)}, {0: (0.8, 0.8)}, "graph")
+    second = Accuracies({0: (0.9, 0.9)}, {0: (0.8, 0.8)}, "graph")
     assert select([first, second]).folds == first.folds
 
 
 def test_results_without_inner_accuracies_are_refused():
-    old = Measured({0: (0.9,)}, {0: ()}, "graph")
+    old = Accuracies({0: (0.9,)}, {0: ()}, "graph")
     with pytest.raises(InputError, match="compute them again"):
-        select([Measured({0: (0.9,)}, {0: (0.9,)}, "graph"), old])
+        select([Accuracies({0: (0.9,)}, {0: (0.9,)}, "graph"), old])
 
 
 @pytest.mark.parametrize(

@@ -4,10 +4,8 @@ import numpy as np
 import pytest
 
 from augcl.paper.comparison import headroom, verdict
-from augcl.paper.graph_rows import TABLE as GRAPHS
-from augcl.paper.node_rows import GRACE
-from augcl.paper.node_rows import TABLE as NODES
-from augcl.paper.table import Measured
+from augcl.paper.rows import GRAPHS, NODES, NODES_GRACE
+from augcl.paper.study import Accuracies
 
 
 def rows(means, *, level="graph", seeds=5, noise=0.02):
@@ -17,7 +15,7 @@ def rows(means, *, level="graph", seeds=5, noise=0.02):
         luck = np.random.default_rng(number).normal(0, noise, (seeds, 10))
         luck -= luck.mean()
         folds = {seed: tuple((mean + luck[seed]).tolist()) for seed in range(seeds)}
-        found[row] = Measured(folds, {}, level)
+        found[row] = Accuracies(folds, {}, level)
     return found
 
 
@@ -107,5 +105,5 @@ def test_headroom_is_oracle_minus_base():
 
 def test_a_row_judged_by_another_protocol_beats_nobody():
     means = {"GRACE": 0.82, "DCL": 0.82, "GRACE-liblinear": 0.90}
-    (methods,) = sentences(means, GRACE, level="node")
+    (methods,) = sentences(means, NODES_GRACE, level="node")
     assert methods == "No method beats GRACE here beyond noise."

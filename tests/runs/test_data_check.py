@@ -107,7 +107,7 @@ def test_classes_of_one_size_are_not_a_range():
 def test_unlabelled_graphs_are_fine_for_embeddings():
     graphs = rings(y=torch.arange(20))
     object.__setattr__(graphs, "y", None)
-    assert seen(graphs, "note") == {"classes": "none: embeddings cannot be judged"}
+    assert seen(graphs, "note") == {"classes": "none: embeddings cannot be evaluated"}
 
 
 def test_edges_given_once_are_as_good_as_twice():

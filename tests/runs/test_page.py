@@ -112,7 +112,7 @@ def test_a_run_without_labels_and_weights_shows_loss_and_embeddings(page):
     metrics = [epoch(0, 1), epoch(0, 2)]
     text = page(result(accuracy=None, seeds=[0], weights=[None]), metrics)
     assert titles(text) == ["Loss", "Embeddings", "Settings"]
-    assert "not judged" in text
+    assert "not evaluated" in text
     assert "coloured by class" not in text
     assert 'class="big"' not in text
 

@@ -21,7 +21,8 @@ import torch
 
 import augcl
 import augcl.hardness.affinity
-import augcl.training.loop
+import augcl.training.callbacks
+from augcl.training.checkpoint import Snapshot
 from augcl.training.loop import make_fabric
 
 AIMS = ("half a checkpoint", "line", "rename", "fit", "half a checkpoint", "line", "rename")
@@ -59,7 +60,8 @@ def aim(at: str) -> None:
     if at == "half a checkpoint":
         Path.write_bytes = half
     elif at == "line":  # the epoch is in metrics.jsonl, but not in the checkpoint
-        augcl.training.loop.append_line = then_die(augcl.training.loop.append_line)
+        callbacks = augcl.training.callbacks
+        callbacks.append_line = then_die(callbacks.append_line)
     elif at == "rename":
         # The first file that is renamed is metrics.jsonl, when the run is resumed.
         calls = iter([rename])
@@ -81,7 +83,7 @@ def epochs_done(folder: Path) -> int:
     file = folder / "checkpoint.safetensors"
     if not file.exists():
         return 0
-    return len(augcl.training.loop.Snapshot.read(file).facts["history"])
+    return len(Snapshot.read(file).facts["history"])
 
 
 def main(place: Path) -> None:

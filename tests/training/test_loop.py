@@ -6,7 +6,8 @@ import pytest
 import torch
 
 from augcl import AffinityUncertainty, GraphCL, InputError
-from augcl.training.loop import make_fabric, same_settings
+from augcl.training.checkpoint import same_settings
+from augcl.training.loop import make_fabric
 from stopping import StopError, stop_after, stopped_and_resumed, without_seconds
 
 

@@ -1,12 +1,15 @@
 """Training that ends when the loss falls no more, and keeps the best weights."""
 
+import warnings
+
 import numpy as np
 import pytest
 import torch
 from torch import nn
 
 import references
-from augcl import DGI, InputError
+from augcl import DGI, GraphCL, InputError, Structure2VecClassifier, load_model
+from augcl.training.callbacks import KeepBest
 from augcl.training.loop import Run
 from quick_nodes import losses, same
 from stopping import StopError, stop_after, without_seconds
@@ -64,6 +67,7 @@ def test_weights_from_before_the_first_step_are_told_of(graph, told):
     assert model.network_.encoder.weight.equal(before[0])
     assert len(warned) == 1
     assert "\n" not in str(warned[0].message)
+    assert warned[0].filename == __file__  # where fit was called
 
 
 def test_without_patience_the_last_weights_stay(graph):
@@ -97,20 +101,89 @@ def test_the_epoch_in_which_patience_ends_has_a_checkpoint(graph, tmp_path):
     assert np.array_equal(again.transform(graph), first.transform(graph))
 
 
-def test_the_epochs_since_the_best_are_those_that_a_look_at_all_losses_finds():
-    draws = np.random.default_rng(0).integers(0, 8, size=40) / 7  # with many equal ones
+@pytest.mark.parametrize("first", [0, 7])
+@pytest.mark.parametrize("patience", [1, 3, 8, 40])
+def test_it_ends_where_a_look_at_all_losses_says(patience, first):
+    draws = np.random.default_rng(patience).integers(0, 8, size=40) / 7  # with many equal ones
     network = nn.Linear(2, 2)
     run = Run(network, torch.optim.Adam(network.parameters()), torch.Generator())
+    keep = KeepBest(run, patience=patience, first=first)
     for done in range(1, len(draws) + 1):
-        run.add({"loss": float(draws[done - 1])})
-        assert run.since_best == done - 1 - int(np.argmin(draws[:done]))
-    waited = run.since_best
-    run.restore(run.snapshot({}))
-    assert run.since_best == waited
-    assert [metrics["loss"] for metrics in run.history] == draws.tolist()
+        metrics = {"epoch": done, "loss": float(draws[done - 1])}
+        keep.on_epoch_begin(None, metrics)
+        run.history.append(metrics)
+        over = keep.on_epoch_end(None, metrics)
+        counted = draws[first:done]
+        if not len(counted):
+            assert not over
+            assert run.best.epoch == 0
+            continue
+        best = first + int(np.argmin(counted)) + 1
+        assert (run.best.epoch, run.best.loss) == (best, counted.min())
+        assert over == (done - best >= patience)
+    again = Run(nn.Linear(2, 2), run.optimizer, torch.Generator())
+    again.restore(run.snapshot({}))
+    assert (again.best.epoch, again.best.loss) == (run.best.epoch, run.best.loss)
+    assert again.history == run.history
 
 
 @pytest.mark.parametrize("patience", [0, 1.5, -3])
 def test_patience_is_a_whole_number(graph, patience):
     with pytest.raises(InputError, match=f"patience is {patience}"):
         DGI(**{**SETTINGS, "patience": patience}).fit(graph)
+
+
+class Told(GraphCL):
+    """GraphCL that has the losses of a list."""
+
+    losses = ()
+
+    def _before_epoch(self, epoch, batches, generator):
+        self.now = epoch
+        return super()._before_epoch(epoch, batches, generator)
+
+    def _loss(self, batch, generator):
+        found = super()._loss(batch, generator)
+        return found - found.detach() + self.losses[self.now]
+
+
+@pytest.mark.parametrize(
+    ("hardness", "done", "best"), [("none", 4, 1), ("dcl", 4, 1), ("augcl", 9, 6)]
+)
+def test_with_a_hardness_the_epochs_count_from_where_it_sets_in(
+    molecules, monkeypatch, hardness, done, best
+):
+    monkeypatch.setattr(Told, "losses", [1, 2, 2, 2, 5, 4, 6, 6, 6, 6])
+    model = Told(hardness=hardness, epochs=10, patience=3, progress=False)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that nothing was learned
+        model.fit(molecules)
+    assert (len(model.history_), model.best_epoch_) == (done, best)
+    assert model.warmup_epochs() == (5 if hardness == "augcl" else 0)
+
+
+def test_a_training_that_ends_before_the_hardness_sets_in_keeps_its_last_weights(molecules):
+    settings = {"hardness": "augcl", "epochs": 3, "warmup": 3, "progress": False}
+    patient = GraphCL(patience=1, **settings).fit(molecules)
+    assert len(patient.history_) == 3
+    assert patient.best_epoch_ is None
+    assert same(patient, GraphCL(**settings).fit(molecules), molecules)
+
+
+def test_a_classifier_waits_for_the_loss_on_graphs_held_out(molecules):
+    settings = {"epochs": 60, "lr": 0.05, "progress": False}
+    whole = Structure2VecClassifier(**settings).fit(molecules)
+    seen = [metrics["selection_loss"] for metrics in whole.history_]
+    ends = next(e for e in range(1, 61) if e - 1 - int(np.argmin(seen[:e])) >= 2)
+    assert ends < 60
+    model = Structure2VecClassifier(patience=2, **settings).fit(molecules)
+    assert len(model.history_) == ends
+    assert model.best_epoch_ == int(np.argmin(seen[:ends])) + 1
+    shorter = Structure2VecClassifier(**{**settings, "epochs": model.best_epoch_}).fit(molecules)
+    assert np.array_equal(model.predict_proba(molecules), shorter.predict_proba(molecules))
+
+
+def test_the_best_epoch_is_saved(molecules, tmp_path):
+    model = Structure2VecClassifier(epochs=3, progress=False).fit(molecules)
+    model.save(tmp_path)
+    assert load_model(tmp_path).best_epoch_ == model.best_epoch_ > 0

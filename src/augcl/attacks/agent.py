@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn.functional import linear, relu
 
-from augcl.attacks.classifier import BestEpoch
 from augcl.attacks.graph_attack import predicted
 from augcl.attacks.rules import Rules, flip_edges, is_edge, least_of_each
 from augcl.data.graph import GraphSet
@@ -28,8 +27,10 @@ from augcl.training.checkpoint import (
     load_optimizer,
     optimizer_tensors,
     prefixed,
+    same_settings,
+    weights_of,
 )
-from augcl.training.loop import same_settings
+from augcl.training.loop import BestEpoch
 from augcl.training.progress import progress_bar
 
 
@@ -387,7 +388,8 @@ def train_agent(
             if done % schedule.evaluate_every and done < schedule.updates:
                 continue
             found = accuracy()
-            agent.best.see(found, done, agent.network)
+            if found < agent.best.loss:
+                agent.best.keep(found, done, weights_of(agent.network))
             loss = float(torch.stack(losses).mean())
             losses.clear()
             agent.history.append(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import math
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ import torch
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from augcl.attacks.victim_network import EdgeFactors, GraphClassifier
@@ -26,50 +26,11 @@ from augcl.hardness import Hardness, Uniform
 from augcl.methods.contrast import EmbeddedBatches, HardnessSchedule, ScheduledLoss
 from augcl.methods.recipes import by_recipe, chosen_hardness, get_recipe
 from augcl.ops.segments import pointer, ranges
-from augcl.training.checkpoint import Snapshot, load_module, prefixed
-from augcl.training.estimator import GraphEstimator, fixed_batches
-from augcl.training.loop import Metrics
+from augcl.training.batches import fixed_batches
+from augcl.training.callbacks import Callbacks, Metrics
+from augcl.training.checkpoint import Snapshot, prefixed
+from augcl.training.estimator import GraphEstimator
 from augcl.views.graphs import NodeDrop
-
-
-class BestEpoch:
-    """Remembers the best epoch of a training and its weights.
-
-    Attributes
-    ----------
-    loss : float
-    epoch : int
-        Counted from 1; 0 while there is none.
-    """
-
-    def __init__(self) -> None:
-        self.loss = math.inf
-        self.epoch = 0
-        self._weights: dict[str, Tensor] = {}
-
-    def see(self, loss: float, epoch: int, network: nn.Module) -> None:
-        """Tell of an epoch; of equals the first counts."""
-        if loss < self.loss:
-            self.loss, self.epoch = loss, epoch
-            self._weights = {k: v.detach().clone() for k, v in network.state_dict().items()}
-
-    def put_back(self, network: nn.Module) -> None:
-        """Give the network the best weights, if there are some, and forget them."""
-        if self._weights:
-            load_module(network, self._weights)
-        self._weights = {}
-
-    def tensors(self) -> dict[str, Tensor]:
-        """All of it, for a checkpoint."""
-        facts = torch.tensor([self.loss, self.epoch], dtype=torch.float64)
-        return {"facts": facts, **prefixed("weights", self._weights)}
-
-    def load(self, tensors: dict[str, Tensor]) -> None:
-        """Take back what `tensors` gave."""
-        self.loss, epoch = tensors["facts"].tolist()
-        self.epoch = int(epoch)
-        self._weights = Snapshot(tensors, {}).part("weights")
-
 
 FORMS = ("self-loops", "star", "plain")
 
@@ -176,20 +137,28 @@ class GraphClassifierEstimator(ClassifierMixin, GraphEstimator):  # type: ignore
         folder, resume :
             Keep metrics.jsonl and a checkpoint there, and go on from it.
         """
+        for _ in self.fit_epochs(X, y, test=test, folder=folder, resume=resume):
+            pass
+        return self
+
+    def fit_epochs(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        test: Any = None,
+        folder: str | Path | None = None,
+        resume: bool = False,
+    ) -> Iterator[Metrics]:
+        """Learn as `fit` does, but pause after every epoch; yields its metrics."""
         graphs = as_graphset(X)
         labels = class_labels(graphs, y)
         self.classes_, coded = np.unique(labels, return_inverse=True)
         if len(self.classes_) < 2:
             raise InputError(f"{graphs.name} has one class only: a classifier needs two or more")
         self._test = self._check_test(test)
-        super().fit(
-            replace(graphs, y=torch.from_numpy(coded.astype(np.int64))),
-            folder=folder,
-            resume=resume,
-        )
-        self._best.put_back(self.network_)
-        self.best_epoch_ = self._best.epoch or None
-        return self
+        coded_graphs = replace(graphs, y=torch.from_numpy(coded.astype(np.int64)))
+        yield from super().fit_epochs(coded_graphs, folder=folder, resume=resume)
 
     def _check_test(self, test: Any) -> GraphSet | None:
         if not self.selects_on_test:
@@ -225,10 +194,10 @@ class GraphClassifierEstimator(ClassifierMixin, GraphEstimator):  # type: ignore
         one_of(by_recipe(self, "select_on"), ("validation", "test"), "select_on")
         if not 0 <= self.validation < 1:
             raise InputError(f"validation is {self.validation!r}: give a share from 0 to below 1")
-        self._best = BestEpoch()
+        self._selection: list[GraphSet] = []
 
     def _batches(self, data: GraphSet, generator: torch.Generator) -> list[GraphSet]:
-        self._selection: list[GraphSet] = []
+        self._selection = []
         if self._test is not None:
             held = self._test.to(data.device)
             self._selection = [held.select(part) for part in torch.arange(len(held)).split(50)]
@@ -248,7 +217,7 @@ class GraphClassifierEstimator(ClassifierMixin, GraphEstimator):  # type: ignore
     def _before_epoch(
         self, epoch: int, batches: list[GraphSet], generator: torch.Generator
     ) -> Metrics:
-        self._epoch, self._draws = epoch, generator
+        self._draws = generator
         if epoch and by_recipe(self, "reshuffle"):
             batches[:] = self._full_batches(generator)
         return {}
@@ -259,19 +228,17 @@ class GraphClassifierEstimator(ClassifierMixin, GraphEstimator):  # type: ignore
         with torch.no_grad():
             losses = [float(self._loss(batch, self._draws)) for batch in self._selection]
         loss = float(np.average(losses, weights=[len(batch) for batch in self._selection]))
-        self._best.see(loss, self._epoch + 1, self.network_)
         return {"selection_loss": loss}
+
+    @property
+    def _selects_by(self) -> str | None:
+        return "selection_loss" if self._selection else None
 
     def _learned(self) -> dict[str, Tensor]:
         classes = json.dumps(self.classes_.tolist()).encode()  # numbers or words
-        return {
-            **prefixed("best", self._best.tensors()),
-            "classes": torch.tensor(list(classes), dtype=torch.uint8),
-        }
+        return {"classes": torch.tensor(list(classes), dtype=torch.uint8)}
 
     def _load_learned(self, tensors: dict[str, Tensor]) -> None:
-        self._best.load(Snapshot(tensors, {}).part("best"))
-        self.best_epoch_ = self._best.epoch or None
         self.classes_ = np.array(json.loads(bytes(tensors["classes"].tolist())))
 
     def logits(self, graphs: Any) -> Tensor:
@@ -344,9 +311,17 @@ class Structure2VecClassifier(GraphClassifierEstimator):
         Of an embedding, and of the layer between it and the classes.
     batch_size, lr : int, float
         A last batch that is not full is left out, as published.
+    patience : int, optional
+        End the training after this many epochs without a lower loss on the graphs held out (on
+        the training graphs, after the pre-training, if `validation` is 0).
     random_state : int or None
     device : str
     progress : bool
+    callbacks : list of Callback
+        Watch or end the training; see `augcl.callbacks`.
+    warm_start : bool
+        Let a further `fit` on the same graphs continue the last one, up to `epochs` in total. Give
+        `pretrain_epochs` a number: its default depends on `epochs`.
 
     Attributes
     ----------
@@ -356,6 +331,11 @@ class Structure2VecClassifier(GraphClassifierEstimator):
         The epoch that was kept, counted from 1.
     history_ : list of dict
         One entry per epoch: loss, phase, `selection_loss` and seconds.
+
+    References
+    ----------
+    H. Dai, B. Dai and L. Song. "Discriminative Embeddings of Latent Variable Models for
+    Structured Data". ICML 2016. arXiv:1603.05629.
 
     Examples
     --------
@@ -388,9 +368,12 @@ class Structure2VecClassifier(GraphClassifierEstimator):
         hidden: int = 32,
         batch_size: int = 50,
         lr: float = 0.001,
+        patience: int | None = None,
         random_state: int | None = 0,
         device: str = "cpu",
         progress: bool = True,
+        callbacks: Callbacks = (),
+        warm_start: bool = False,
     ) -> None:
         self.depth = depth
         self.pretrain = pretrain
@@ -409,9 +392,12 @@ class Structure2VecClassifier(GraphClassifierEstimator):
         self.hidden = hidden
         self.batch_size = batch_size
         self.lr = lr
+        self.patience = patience
         self.random_state = random_state
         self.device = device
         self.progress = progress
+        self.callbacks = callbacks
+        self.warm_start = warm_start
 
     @property
     def _contrasted(self) -> int:
@@ -484,6 +470,10 @@ class Structure2VecClassifier(GraphClassifierEstimator):
     def _competes(self) -> bool:
         return bool(by_recipe(self, "select_from_start")) or not self._contrasting
 
+    @property
+    def _comparable_from(self) -> int:
+        return 0 if self._selection else self._contrasted
+
     def _learned(self) -> dict[str, Tensor]:
         return {**super()._learned(), **prefixed("hardness", self.hardness_.state())}
 
@@ -493,7 +483,7 @@ class Structure2VecClassifier(GraphClassifierEstimator):
 
     def edge_factors(self, graphs: GraphSet, targets: Tensor) -> list[EdgeFactors]:
         """The gradients of −log P(class number targets[r, g]) for every pair of nodes."""
-        data = self._read(graphs)
+        data = self.read(graphs)
         where = next(self.network_.parameters()).device
         factors: list[EdgeFactors] = self.network_.edge_factors(data.to(where), targets.to(where))
         return [factor.to(data.device) for factor in factors]

@@ -43,6 +43,11 @@ class GradArgmax(Attack):
     random_state : int or None
         Not used: nothing is drawn.
 
+    References
+    ----------
+    H. Dai, H. Li, T. Tian, X. Huang, L. Wang, J. Zhu and L. Song. "Adversarial Attack on Graph
+    Structured Data". ICML 2018. arXiv:1806.02371.
+
     Examples
     --------
     >>> import augcl

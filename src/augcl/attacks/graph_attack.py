@@ -201,7 +201,7 @@ class Attack(BaseEstimator, ABC):  # type: ignore[misc]
             True classes; if None, the labels of the graphs, or the model's predictions if they
             have none.
         """
-        self._check()
+        self.check()
         data = as_graphset(graphs)
         labels = self._labels(model, data, y)
         generator = seeded_generator(self.random_state)
@@ -222,7 +222,8 @@ class Attack(BaseEstimator, ABC):  # type: ignore[misc]
             if name != "progress"
         }
 
-    def _check(self) -> None:
+    def check(self) -> None:
+        """Raise `InputError` for settings with which an attack would not start."""
         whole_number("budget", self.budget, least=1)
         one_of(self.changes, CHANGES, "kind of changes")
         one_of(self.recipe, ("default", "authors"), "recipe")
@@ -246,6 +247,26 @@ class Attack(BaseEstimator, ABC):  # type: ignore[misc]
         if y is None and graphs.y is None:
             return predicted(model, graphs)
         return class_labels(graphs, y)
+
+
+def changed_edges(before: GraphSet, after: GraphSet) -> list[tuple[int, int, int, str]]:
+    """Return graph, source, target and "add" or "delete" of every undirected edge that differs.
+
+    Nodes are numbered within their graph.
+    """
+    nodes = before.num_nodes
+    keys = [g.edge_index[0].numpy() * nodes + g.edge_index[1].numpy() for g in (before, after)]
+    ptr = before.node_ptr.numpy()
+    rows: list[tuple[int, int, int, str]] = []
+    for change, (here, there) in {"add": (1, 0), "delete": (0, 1)}.items():
+        pair = np.setdiff1d(keys[here], keys[there])
+        source, target = pair // nodes, pair % nodes
+        once = source < target
+        source, target = source[once], target[once]
+        graph = np.searchsorted(ptr, source, side="right") - 1
+        each = zip(graph, source - ptr[graph], target - ptr[graph], strict=True)
+        rows += [(int(g), int(s), int(t), change) for g, s, t in each]
+    return rows
 
 
 def _batches(graphs: GraphSet, limit: int) -> list[Tensor]:

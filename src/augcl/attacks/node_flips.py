@@ -92,7 +92,7 @@ class NodeVictim:
         """Learn the classes of the nodes `train`, numbers or a mask."""
         from sklearn.linear_model import LogisticRegression
 
-        data = self.method._read(graph)
+        data = self.method.read(graph)
         if data.y is None:
             raise InputError(f"{data.name} has no labels: a victim needs them for training")
         nodes = node_numbers(train, data.num_nodes)
@@ -113,7 +113,7 @@ class NodeVictim:
         """Return the graph and the numbers (T,) of the targets, on the victim's device."""
         if not hasattr(self, "classes_"):
             raise InputError("the victim is not fitted: call fit(graph, train) first")
-        data: NodeGraph = self.method._read(graph).to(self.weight.device)
+        data: NodeGraph = self.method.read(graph).to(self.weight.device)
         chosen = torch.from_numpy(node_numbers(targets, data.num_nodes))
         return data, chosen.to(self.weight.device)
 

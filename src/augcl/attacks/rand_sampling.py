@@ -29,6 +29,11 @@ class RandSampling(Attack):
         See `Attack`.
     random_state : int or None
 
+    References
+    ----------
+    H. Dai, H. Li, T. Tian, X. Huang, L. Wang, J. Zhu and L. Song. "Adversarial Attack on Graph
+    Structured Data". ICML 2018. arXiv:1806.02371.
+
     Examples
     --------
     >>> from augcl.data import components

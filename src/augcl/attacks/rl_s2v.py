@@ -114,6 +114,11 @@ class RLS2V(LearnedAttack):
     history_ : list of dict
         One entry per evaluation: update, loss, epsilon and the model's accuracy.
 
+    References
+    ----------
+    H. Dai, H. Li, T. Tian, X. Huang, L. Wang, J. Zhu and L. Song. "Adversarial Attack on Graph
+    Structured Data". ICML 2018. arXiv:1806.02371.
+
     Examples
     --------
     >>> import augcl
@@ -176,8 +181,9 @@ class RLS2V(LearnedAttack):
         self.lr = lr
         self.progress = progress
 
-    def _check(self) -> None:
-        super()._check()
+    def check(self) -> None:
+        """Raise `InputError` for settings with which `fit` would not start."""
+        super().check()
         counts = ("updates", "burn_in", "replay", "evaluate_every", "copy_every", "batch_size")
         for name in (*counts, "width", "depth"):
             whole_number(name, getattr(self, name), least=1)
@@ -234,7 +240,7 @@ class RLS2V(LearnedAttack):
         resume : bool
             Continue from that checkpoint, if there is one, with bit-identical results.
         """
-        self._check()
+        self.check()
         data = as_graphset(graphs)
         labels = self._labels(model, data, y)
         generator = seeded_generator(self.random_state)

@@ -1,4 +1,4 @@
-"""`augcl attack`: how easily is a classifier of graphs fooled?"""
+"""`augcl attack`: how easily do changed edges fool a classifier of graphs?"""
 
 from __future__ import annotations
 
@@ -10,59 +10,105 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from augcl.cli.options import DataDir, Features, Json
+from augcl.cli.options import OUTPUT, DataDir, Features, Json
 from augcl.errors import InputError, one_of
 
 if TYPE_CHECKING:
     from augcl.data import GraphSet
+
+VICTIM, ATTACK = "Victim", "Attack"
 
 
 def attack(
     dataset: Annotated[
         str,
         typer.Argument(
-            help="Graphs with labels: components (15 to 20 nodes), components-40-50, "
-            "components-90-100, a name or a path."
+            help="Name or path of graphs with labels; components (15 to 20 nodes), "
+            "components-40-50 and components-90-100 are generated.",
         ),
     ] = "components",
-    model: Annotated[
-        Path | None,
-        typer.Option(help="A saved Structure2VecClassifier; if not given one is trained."),
-    ] = None,
-    attack: Annotated[
-        str, typer.Option(help="RandSampling, GradArgmax (needs gradients) or RLS2V (learns).")
-    ] = "GradArgmax",
-    budget: Annotated[int, typer.Option(min=1, help="Edges changed in each graph, at most.")] = 1,
-    changes: Annotated[str, typer.Option(help="add, delete or both.")] = "add",
-    depth: Annotated[int, typer.Option(min=1, help="Of the victim that is trained.")] = 2,
-    pretraining: Annotated[
-        str, typer.Option(help="Of that victim: none, graphcl, progcl or augcl.")
-    ] = "none",
-    epochs: Annotated[int, typer.Option(min=1, help="Of that victim.")] = 50,
-    updates: Annotated[int, typer.Option(min=1, help="Of the agent of RLS2V.")] = 1000,
-    recipe: Annotated[
-        str, typer.Option(help="default, or authors: as the released code, quirks included.")
-    ] = "default",
-    seed: Annotated[int, typer.Option(min=0, help="Of victim and attack.")] = 0,
     features: Features = "auto",
     data_dir: DataDir = None,
+    model: Annotated[
+        Path | None,
+        typer.Option(
+            help="Folder of a saved Structure2VecClassifier to attack.",
+            show_default="train one",
+            rich_help_panel=VICTIM,
+        ),
+    ] = None,
+    depth: Annotated[
+        int, typer.Option(min=1, help="Number of layers of the victim.", rich_help_panel=VICTIM)
+    ] = 2,
+    pretraining: Annotated[
+        str,
+        typer.Option(
+            help="Pre-training of the victim: none, graphcl, progcl or augcl.",
+            rich_help_panel=VICTIM,
+        ),
+    ] = "none",
+    epochs: Annotated[
+        int, typer.Option(min=1, help="Training epochs of the victim.", rich_help_panel=VICTIM)
+    ] = 50,
+    attack: Annotated[
+        str,
+        typer.Option(
+            help="RandSampling (random), GradArgmax (needs gradients) or RLS2V (trains an agent).",
+            rich_help_panel=ATTACK,
+        ),
+    ] = "GradArgmax",
+    budget: Annotated[
+        int,
+        typer.Option(
+            min=1, help="Largest number of edges changed in a graph.", rich_help_panel=ATTACK
+        ),
+    ] = 1,
+    changes: Annotated[
+        str,
+        typer.Option(help="Changes allowed: add, delete or both.", rich_help_panel=ATTACK),
+    ] = "add",
+    updates: Annotated[
+        int,
+        typer.Option(min=1, help="Training updates of the agent of RLS2V.", rich_help_panel=ATTACK),
+    ] = 1000,
+    recipe: Annotated[
+        str,
+        typer.Option(
+            help="Settings of victim and attack: default or authors (the released code).",
+            rich_help_panel=ATTACK,
+        ),
+    ] = "default",
+    seed: Annotated[
+        int, typer.Option(min=0, help="Seed of victim and attack.", rich_help_panel=ATTACK)
+    ] = 0,
     out: Annotated[
-        Path, typer.Option(help="Folder for the victim, result.json and the changed edges.")
+        Path,
+        typer.Option(
+            help="Folder for the victim, result.json and changed_edges.csv.",
+            rich_help_panel=OUTPUT,
+        ),
     ] = Path("runs/attack"),
     resume: Annotated[
-        bool, typer.Option(help="Go on with a stopped training of victim and agent in --out.")
+        bool,
+        typer.Option(
+            "--resume",
+            help="Continue a stopped training of victim or agent in --out.",
+            rich_help_panel=OUTPUT,
+        ),
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Attack a classifier by changing few edges, without changing what a graph is.
+    """Attack a classifier of graphs by changing a few edges.
 
-    A change must keep the number of connected components. Without --model a structure2vec victim
-    is trained on 90 % of each class and attacked on the rest; with it, --depth, --pretraining and
-    --epochs are the saved victim's. The agent of RLS2V learns on the 90 %, too.
+    A change must keep the number of connected components. Without --model, a structure2vec victim
+    is trained on 90 % of each class and attacked on the other 10 %; the agent of RLS2V is trained
+    on the same 90 %. With --model, --depth, --pretraining and --epochs are those of the saved
+    victim.
 
-        augcl attack components --attack GradArgmax --depth 3 --pretraining augcl
+    Example: augcl attack components --attack GradArgmax --depth 3 --pretraining augcl
     """
     from augcl.attacks import RLS2V
+    from augcl.attacks.graph_attack import changed_edges
     from augcl.data.generators import first_and_last
     from augcl.files import write_json, write_text
     from augcl.paper.attacks import PRETRAININGS, AttackSpec, accuracy_of
@@ -80,7 +126,7 @@ def attack(
         recipe=recipe,
     )
     attacker = spec.attack(attack, seed)
-    attacker._check()  # before minutes of training
+    attacker.check()  # before minutes of training
     train, test = first_and_last(_labelled_graphs(dataset, features, data_dir))
     written = []
     if model is None:
@@ -96,7 +142,7 @@ def attack(
     else:
         victim = load_model(model)
         if not hasattr(victim, "predict"):
-            raise InputError(f"{model} holds a {type(victim).__name__}, which does not classify")
+            raise InputError(f"{model} holds a {type(victim).__name__}, not a classifier")
     if isinstance(attacker, RLS2V):
         seen = test if attacker.learns_on_attacked else train
         attacker.fit(victim, seen, folder=out / "agent", resume=resume)
@@ -117,12 +163,14 @@ def attack(
         "attacked": accuracy_of(victim, changed),
     }
     write_json(out / "result.json", result)
-    write_text(out / "changed_edges.csv", changed_edges(test, changed))
+    rows = [("graph", "source", "target", "change"), *changed_edges(test, changed)]
+    text = "".join(",".join(map(str, row)) + "\n" for row in rows)
+    write_text(out / "changed_edges.csv", text)
     if as_json:
         typer.echo(json.dumps(result, indent=1))
     else:
         Console().print(_table(result))
-        typer.echo(f"In {out}: {', '.join([*written, 'result.json, changed_edges.csv'])}")
+        typer.echo(f"wrote {', '.join([*written, 'result.json, changed_edges.csv'])} to {out}")
 
 
 def _labelled_graphs(dataset: str, features: str, data_dir: str | None) -> GraphSet:
@@ -132,35 +180,15 @@ def _labelled_graphs(dataset: str, features: str, data_dir: str | None) -> Graph
     if not isinstance(graphs, GraphSet):
         raise InputError(
             f"{dataset} is one graph, but augcl attack needs a set of graphs with labels "
-            "(components, MUTAG, a TU zip …); single nodes are attacked from Python, with "
-            "augcl.attacks.NodeVictim and NodeGradientFlips"
+            "(components, MUTAG, a TU zip …); to attack nodes, use augcl.attacks.NodeVictim and "
+            "NodeGradientFlips from Python"
         )
     if graphs.y is None:
         raise InputError(
-            f"{dataset} has no labels, so whether a classifier errs cannot be told: give every "
-            "graph a class (graphs.csv: column label; TU: NAME_graph_labels.txt)"
+            f"{dataset} has no labels, which a classifier needs: give every graph a class "
+            "(graphs.csv: column label; TU: NAME_graph_labels.txt)"
         )
     return graphs
-
-
-def changed_edges(before: GraphSet, after: GraphSet) -> str:
-    """One line per undirected edge that was added or deleted; nodes counted in their graph."""
-    import numpy as np
-
-    nodes = before.num_nodes
-    keys = [
-        set_.edge_index[0].numpy() * nodes + set_.edge_index[1].numpy() for set_ in (before, after)
-    ]
-    lines = ["graph,source,target,change"]
-    ptr = before.node_ptr.numpy()
-    for change, (here, there) in {"add": (1, 0), "delete": (0, 1)}.items():
-        pair = np.setdiff1d(keys[here], keys[there])
-        source, target = pair // nodes, pair % nodes
-        once = source < target
-        graph = np.searchsorted(ptr, source[once], side="right") - 1
-        rows = zip(graph, source[once] - ptr[graph], target[once] - ptr[graph], strict=True)
-        lines += [f"{g},{s},{t},{change}" for g, s, t in rows]
-    return "\n".join(lines) + "\n"
 
 
 def _table(result: dict[str, Any]) -> Table:

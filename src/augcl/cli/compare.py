@@ -9,51 +9,96 @@ from typing import Annotated
 
 import typer
 
-from augcl.cli.options import Candidates, Cells, DataDir, Features, Json, Select
+from augcl.cli.options import (
+    METHOD,
+    OUTPUT,
+    TRAINING,
+    Candidates,
+    DataDir,
+    Features,
+    Jobs,
+    Json,
+    Select,
+)
 from augcl.cli.reproduce import show
+from augcl.cli.settings import read_settings
 from augcl.errors import InputError, one_of
 
 
 def compare(
     dataset: Annotated[
-        str, typer.Argument(help="A name or a path, as for augcl train; with labels.")
+        str,
+        typer.Argument(
+            help="Name or path of a data set with labels, as for augcl train.",
+        ),
     ] = "MUTAG",
+    features: Features = "auto",
+    data_dir: DataDir = None,
     method: Annotated[
-        str | None, typer.Option(help="The base: GraphCL for graphs; GCA or GRACE for nodes.")
+        str | None,
+        typer.Option(
+            help="Base method: GraphCL for graphs, GCA or GRACE for nodes.",
+            show_default="GraphCL or GCA",
+            rich_help_panel=METHOD,
+        ),
     ] = None,
-    seeds: Annotated[
-        int | None, typer.Option(min=1, help="Seeds 0, 1, … of each row; 5 for graphs, 3 nodes.")
+    select: Select = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="KEY=VALUE",
+            help="Any other parameter of the base method, in all rows, for instance tau=0.1. "
+            "Repeatable. augcl methods NAME lists the parameters.",
+            rich_help_panel=METHOD,
+        ),
     ] = None,
     epochs: Annotated[
-        int | None, typer.Option(min=1, help="All rows; 40 for graphs, by the preset for nodes.")
+        int | None,
+        typer.Option(
+            min=1,
+            help="Number of training epochs of each row, except the untrained one.",
+            show_default="40 for graphs, by the preset for nodes",
+            rich_help_panel=TRAINING,
+        ),
     ] = None,
-    features: Features = "auto",
+    seeds: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Number of trainings of each row, with seeds 0, 1, 2 and so on.",
+            show_default="5 for graphs, 3 for nodes",
+            rich_help_panel=TRAINING,
+        ),
+    ] = None,
     candidates: Candidates = None,
-    select: Select = None,
-    jobs: Cells = None,
-    data_dir: DataDir = None,
+    jobs: Jobs = None,
     out: Annotated[
-        Path | None, typer.Option(help="Folder of the finished cells and tables; comparison.")
-    ] = None,
+        Path,
+        typer.Option(help="Folder for finished cells and tables.", rich_help_panel=OUTPUT),
+    ] = Path("comparison"),
     as_json: Json = False,
 ) -> None:
-    """Compare the ways to weigh negatives on a data set of yours.
+    """Compare the ways to weigh negatives on your data.
 
-    One table: the untrained encoder (floor), the base method, the base with each hardness, and an
-    oracle that knows the labels (ceiling: what any weighting could gain); then what the evidence
-    supports. A comparison that was stopped goes on when it is started again.
+    The table has the untrained encoder (lower bound), the base method, the base with each
+    hardness, and an oracle that knows the labels (upper bound: what a weighting could gain). Below
+    it stands what the evidence supports. Repeat the command to continue a stopped comparison.
+
+    Examples:
 
         augcl compare my.zip
 
         augcl compare my_graph --method GRACE --select inner
+
+        augcl compare my.zip --set tau=0.5
     """
     from augcl.data.catalogue import known_name
     from augcl.data.loading import level_of
-    from augcl.paper import graph_rows as graph_classification
-    from augcl.paper import node_rows as node_classification
     from augcl.paper.cells import compute_missing
     from augcl.paper.reproductions import compared
-    from augcl.paper.request import Request
+    from augcl.paper.rows import GRAPHS, NODES, NODES_GRACE
+    from augcl.paper.study import Study
     from augcl.runs.run import check
 
     if select is not None:
@@ -61,52 +106,51 @@ def compare(
     dataset = known_name(dataset) or dataset
     level = level_of(dataset, data_dir=data_dir)
     graphs = level == "graph"
-    every = (graph_classification.TABLE, node_classification.TABLE, node_classification.GRACE)
+    every = (GRAPHS, NODES, NODES_GRACE)
     tables = {table.base: table for table in every if table.level == level}
-    if method is not None:
-        _check_method(method, tables, level)
-    table = tables[method or next(iter(tables))]
+    table = tables[next(iter(tables)) if method is None else _base(method, tables, level)]
     seeds = seeds or (5 if graphs else 3)
-    request = Request(
-        out=out or Path("comparison"),
+    options, _ = read_settings(settings, table.base, None, {"candidates": candidates})
+    study = Study(
+        out=out,
         datasets=(dataset,),
         rows=table.compared,
         seeds=seeds,
         epochs=epochs,
         features=features,
-        candidates=candidates,
+        options=options,
         select=select is not None,
         data_dir=data_dir,
     )
-    spec = table.spec(dataset, table.base, request.setting(table))
+    spec = table.spec(dataset, table.base, study.setting(table))
     data = spec.load(data_dir)
     if data.y is None:
-        raise InputError(f"{dataset} has no labels: a comparison needs them to judge by")
+        raise InputError(f"{dataset} has no labels: a comparison needs them")
     check(spec, data)
     enough = 2 if graphs else 3
     if seeds < enough:
         typer.echo(
-            f"augcl: warning: {seeds} seed{'s' * (seeds > 1)} a row cannot tell a "
+            f"augcl: warning: {seeds} seed{'s' * (seeds > 1)} per row cannot separate a "
             f"difference from chance: --seeds {enough} or more gives a verdict",
             err=True,
         )
     failures = compute_missing(
-        request.cells(table), request.out, data_dir=data_dir, jobs=jobs or os.cpu_count() or 1
+        study.cells(table), study.out, data_dir=data_dir, jobs=jobs or os.cpu_count() or 1
     )
-    show(compared(request, table, "comparison"), request.out, failures, as_json=as_json)
+    show(compared(study, table, "comparison"), study.out, failures, as_json=as_json)
 
 
-def _check_method(method: str, known: Iterable[str], level: str) -> None:
-    """Raise `InputError` that says why a method is no base of a comparison."""
-    from augcl.runs.models import METHODS
+def _base(method: str, known: Iterable[str], level: str) -> str:
+    """Return the name of a base method, or raise `InputError` that says why it is none."""
+    from augcl.runs.models import METHODS, method_name
 
-    if method not in METHODS or method in known:
-        one_of(method, known, "method")
-        return
-    kind = METHODS[method]
-    reason = "is none that augcl compare knows"
+    name = method_name(method, level)
+    if name in known:
+        return name
+    kind = METHODS[name]
+    reason = "is not a base method of augcl compare"
     if kind.level != level:
-        reason = f"embeds {kind.level}s, these data are for embeddings of {level}s"
+        reason = f"embeds {kind.level}s, but this data set is for embeddings of {level}s"
     elif "hardness" not in kind().get_params(deep=False):
         reason = "has no negatives to weigh"
-    raise InputError(f"{method} {reason}: choose from {', '.join(known)}")
+    raise InputError(f"{name} {reason}: choose from {', '.join(known)}")

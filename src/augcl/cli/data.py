@@ -7,15 +7,16 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
-from augcl.cli.options import DataDir, Features, Json
+from augcl.cli.options import DataDir, Features, Json, two_columns
 
 
 def data(
     dataset: Annotated[
-        str | None, typer.Argument(help="A name or path; without it the names are listed.")
+        str | None,
+        typer.Argument(
+            help="Name or path of the data set to describe.", show_default="list the names"
+        ),
     ] = None,
     features: Features = "auto",
     data_dir: DataDir = None,
@@ -46,19 +47,20 @@ def data(
     if called is not None:
         sizes = zip(called, facts["class_sizes"], strict=True)
         facts["class_sizes"] = ", ".join(f"{name}: {size}" for name, size in sizes)
-    table = Table(title=facts.pop("name"))
-    table.add_column("what")
-    table.add_column("value", justify="right")
-    for name, value in facts.items():
-        shown = f"{value:.2f}" if isinstance(value, float) else str(value)
-        shown = shown.strip("[]") if isinstance(value, list) else shown
-        table.add_row(_LABELS.get(name, name.replace("_", " ")), Text(shown))
-    Console().print(table)
+    title = facts.pop("name")
+    rows = [(_LABELS.get(name, name.replace("_", " ")), _text(v)) for name, v in facts.items()]
+    Console().print(two_columns(title, rows))
+
+
+def _text(value: object) -> str:
+    if isinstance(value, float):
+        return f"{value:.2f}"
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
 _LABELS = {
-    "level": "classes are of",
+    "level": "classes belong to",
     "avg_nodes": "average nodes",
     "avg_edges": "average edges",
-    "nonzero_features": "share of features not 0",
+    "nonzero_features": "share of nonzero features",
 }

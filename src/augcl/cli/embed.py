@@ -8,26 +8,38 @@ from typing import Annotated
 
 import typer
 
-from augcl.cli.options import DataDir, Json
+from augcl.cli.options import DATA, OUTPUT, DataDir, Json
 from augcl.errors import InputError
 
 
 def embed(
-    run: Annotated[Path, typer.Argument(help="Folder of a run, or of a saved model.")],
+    run: Annotated[Path, typer.Argument(help="Folder of a run or of a saved model.")],
     dataset: Annotated[
         str,
         typer.Argument(
-            help="Graphs (or one graph, for nodes), seen in training or not, with labels or not."
+            help="Name or path of graphs to embed (one graph for a model of nodes), seen in "
+            "training or not, with labels or without."
         ),
     ],
-    out: Annotated[
-        Path, typer.Option(help="File to write; its ending decides: .npz, .csv or .parquet.")
-    ] = Path("embeddings.npz"),
     features: Annotated[
-        str | None, typer.Option(help="Node features; as the run was trained if not given.")
+        str | None,
+        typer.Option(
+            help="Node features: auto, constant, degree, log-degree or attributes.",
+            show_default="those of the training",
+            rich_help_panel=DATA,
+        ),
     ] = None,
     data_dir: DataDir = None,
-    device: Annotated[str, typer.Option(help="cpu, cuda, cuda:1 or auto.")] = "cpu",
+    device: Annotated[
+        str, typer.Option(help="cpu, cuda, cuda:1 or auto.", rich_help_panel=OUTPUT)
+    ] = "cpu",
+    out: Annotated[
+        Path,
+        typer.Option(
+            help="File to write; the ending .npz, .csv or .parquet selects the format.",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = Path("embeddings.npz"),
     as_json: Json = False,
 ) -> None:
     """Embed graphs with a trained model.
@@ -45,7 +57,7 @@ def embed(
     if not (folder / MODEL_FILE).is_file():
         raise InputError(
             f"{run} holds no trained model: give the folder of a finished run "
-            "(--out of augcl train) or of model.save"
+            "(--out of augcl train) or one that model.save wrote"
         )
     if features is None:
         trained = (run / RESULT).exists()
@@ -59,4 +71,4 @@ def embed(
     if as_json:
         typer.echo(json.dumps({"file": str(out), f"{model.level}s": count, "width": width}))
     else:
-        typer.echo(f"{count} embeddings of width {width} in {out}")
+        typer.echo(f"wrote {count} embeddings of width {width} to {out}")

@@ -1,4 +1,4 @@
-"""`augcl evaluate`: judge embeddings in a file."""
+"""`augcl evaluate`: evaluate embeddings in a file."""
 
 from __future__ import annotations
 
@@ -16,32 +16,43 @@ from augcl.errors import InputError
 def evaluate(
     file: Annotated[
         Path,
-        typer.Argument(help="Embeddings with labels: .npz, .csv, .parquet or the folder of a run."),
+        typer.Argument(help="Embeddings with labels (.npz, .csv or .parquet), or folder of a run."),
     ],
     protocol: Annotated[
         str,
         typer.Option(
-            help="tu-svm-10fold (graphs); linear-10-10-80, wikics-20, grace-liblinear (nodes). "
-            "auto: by what the file tells, else tu-svm-10fold."
+            help="auto, tu-svm-10fold (graphs), linear-10-10-80, wikics-20 or grace-liblinear "
+            "(nodes). auto follows what the file says about itself, else takes tu-svm-10fold."
         ),
     ] = "auto",
     repeats: Annotated[
-        int | None, typer.Option(min=1, help="Runs; as many as the protocol says if not given.")
+        int | None,
+        typer.Option(
+            min=1,
+            help="Number of runs, each with other splits.",
+            show_default="set by the protocol",
+        ),
     ] = None,
     folds: Annotated[
-        int | None, typer.Option(min=2, help="Of each cross-validation, 10 (tu-svm-10fold).")
+        int | None,
+        typer.Option(
+            min=2,
+            help="Number of folds of tu-svm-10fold, for small classes.",
+            show_default="set by the protocol",
+        ),
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Of the first run.")] = 0,
-    jobs: Annotated[int, typer.Option(min=1, help="Folds or runs at once.")] = 2,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the first run.")] = 0,
+    jobs: Annotated[int, typer.Option(min=1, help="Number of folds or runs at the same time.")] = 2,
     clusters: Annotated[
-        bool, typer.Option("--clustering", help="Compare the clusters of k-means, too.")
+        bool,
+        typer.Option("--clustering", help="Also compare clusters of k-means with the classes."),
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Judge embeddings by a named protocol.
+    """Evaluate embeddings by a named protocol.
 
-    A run (a folder that augcl train wrote) gives what augcl train found, over all seeds; its
-    embeddings.npz are those of its first seed, and are judged again.
+    For the folder of a run, print the result of augcl train over all seeds. The embeddings.npz of
+    a run holds seed 0 and is evaluated again.
 
     Example: augcl evaluate runs/mine
 
@@ -54,16 +65,16 @@ def evaluate(
     from augcl.runs.embedding_file import read_embeddings
 
     asked = protocol != "auto" or repeats or folds or seed or clusters
-    if file.is_dir() and not asked and _tell_of_run(file, as_json):
+    if file.is_dir() and not asked and _print_run(file, as_json):
         return
     file = _file_of(file)
     found = read_embeddings(file)
     if found.y is None:
         raise InputError(
-            f"{file} has no labels to judge by: an array y (.npz) or a column label (table)"
+            f"{file} has no labels: add an array y (.npz) or a column label (.csv, .parquet)"
         )
     if clusters and found.kernel:
-        raise InputError(f"{file} has a kernel, no embeddings to cluster: drop --clustering")
+        raise InputError(f"{file} holds a kernel, which has no clusters: leave out --clustering")
     try:
         score = judge(
             found.Z,
@@ -102,8 +113,8 @@ def evaluate(
     typer.echo(json.dumps(record, indent=1))
 
 
-def _tell_of_run(folder: Path, as_json: bool) -> bool:
-    """Print what `augcl train` found over all seeds; False if the run was not judged."""
+def _print_run(folder: Path, as_json: bool) -> bool:
+    """Print what `augcl train` found over all seeds; False if the run was not evaluated."""
     from augcl.runs.seeds import RESULT, accuracy_text, read_result
 
     if not (folder / RESULT).is_file() or read_result(folder)["accuracy"] is None:
@@ -115,12 +126,12 @@ def _tell_of_run(folder: Path, as_json: bool) -> bool:
     protocol, seeds = accuracy["protocol"], _seeds(accuracy)
     typer.echo(f"{accuracy_text(accuracy)} ({seeds}, {protocol})")
     over = accuracy.get("std_over", "seeds")
-    typer.echo(f"As augcl train found it, each seed trained and judged. ±: over the {over}.")
+    typer.echo(f"Result of augcl train over all seeds. ±: standard deviation over the {over}.")
     return True
 
 
 def _whole_run(file: Path) -> str | None:
-    """What the run reached of whose seed 0 these embeddings are; None if they are of none."""
+    """Return the result of the run that these embeddings belong to; None if they do to none."""
     from augcl.runs.seeds import RESULT, accuracy_text, read_result
 
     if file.name != "embeddings.npz" or not (file.parent / RESULT).is_file():
@@ -129,7 +140,7 @@ def _whole_run(file: Path) -> str | None:
     if accuracy is None:
         return None
     return (
-        f"These are the embeddings of seed 0. The whole run, {_seeds(accuracy)}: "
+        f"These embeddings are of seed 0. Accuracy of the whole run over {_seeds(accuracy)}: "
         f"{accuracy_text(accuracy)} (augcl evaluate {file.parent})."
     )
 
@@ -140,24 +151,24 @@ def _seeds(accuracy: dict[str, Any]) -> str:
 
 
 def _file_of(path: Path) -> Path:
-    """The embeddings themselves, if the folder of a run is given."""
+    """Return the file of embeddings if the folder of a run is given."""
     if not path.is_dir():
         return path
     if not (path / "embeddings.npz").is_file():
         raise InputError(
-            f"{path} is a folder without embeddings.npz: give a finished run (--out of augcl "
-            "train), or a file that augcl embed wrote"
+            f"{path} is a folder without embeddings.npz: give the folder of a finished run (--out "
+            "of augcl train) or a file that augcl embed wrote"
         )
     return path / "embeddings.npz"
 
 
 def _explanation(level: str) -> str:
-    """Why this protocol, and what its numbers are."""
+    """Say why this protocol was taken, and what the spread is over."""
     reasons = {
         "graph": "The file holds graphs, so the protocol is the one for graphs.",
         "node": "The file holds nodes, so the protocol is the one for nodes.",
-        "any": "The file does not say what it holds: judged as graphs. For nodes, add --protocol "
-        "linear-10-10-80.",
-        "asked for": "The protocol is the one asked for.",
+        "any": "The file does not say what it holds, so the protocol is the one for graphs. For "
+        "nodes, add --protocol linear-10-10-80.",
+        "asked for": "The protocol is the one of --protocol.",
     }
     return f"{reasons[level]} ±: standard deviation over the runs."

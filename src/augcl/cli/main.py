@@ -26,14 +26,14 @@ from augcl.training.threads import keep_freed_memory
 
 INTERRUPTED = 130
 CURES = {
-    errno.ENOSPC: "make room, then run it again (augcl train: with --resume)",
-    errno.EDQUOT: "make room, then run it again (augcl train: with --resume)",
-    errno.EFBIG: "make room, then run it again (augcl train: with --resume)",
-    errno.EACCES: "change its permissions or choose another place",
-    errno.EPERM: "change its permissions or choose another place",
-    errno.EROFS: "choose another place",
-    errno.ENOTDIR: "a file is in the way, choose another place",
-    errno.EEXIST: "a file is in the way, choose another place",
+    errno.ENOSPC: "free some space, then repeat the command (augcl train: with --resume)",
+    errno.EDQUOT: "free some space, then repeat the command (augcl train: with --resume)",
+    errno.EFBIG: "free some space, then repeat the command (augcl train: with --resume)",
+    errno.EACCES: "change its permissions or choose another path",
+    errno.EPERM: "change its permissions or choose another path",
+    errno.EROFS: "choose another path",
+    errno.ENOTDIR: "a file is in the way, choose another path",
+    errno.EEXIST: "a file is in the way, choose another path",
     errno.EISDIR: "give a file, not a folder",
 }
 
@@ -42,12 +42,12 @@ app = typer.Typer(
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
     help="Self-supervised learning on graphs with hardness-aware negatives (AUGCL).\n\n"
-    "Start with [bold]augcl train[/bold]: it needs no data of yours and no network.",
+    "Start with [bold]augcl train[/bold]: it needs neither files nor a network.",
 )
 
 
 def flowing(text: str) -> str:
-    """Help whose paragraphs are one line each, for the terminal to break; what is indented stays.
+    """Return help with one line per paragraph, for the terminal to wrap; keep indented lines.
 
     >>> flowing("Measure a table.\\n\\nAll cells\\nare kept.\\n\\n    augcl a\\n    augcl b")
     'Measure a table.\\n\\nAll cells are kept.\\n\\n    augcl a\\n    augcl b'
@@ -69,7 +69,7 @@ def _version(show: bool) -> None:
 @app.callback()
 def _options(
     version: bool = typer.Option(
-        False, "--version", callback=_version, is_eager=True, help="Print the version and stop."
+        False, "--version", callback=_version, is_eager=True, help="Print the version and exit."
     ),
 ) -> None:
     pass
@@ -101,10 +101,10 @@ def main() -> None:
         code = _fail(f"{message} (see {command} --help)") if message else 0
     if code == INTERRUPTED:  # Typer returns this code for Ctrl-C
         cures = {
-            "train": "; the same command with --resume goes on from the last epoch",
-            "attack": "; the same command with --resume goes on from the last checkpoint",
-            "reproduce": "; the same command goes on where it was",
-            "compare": "; the same command goes on where it was",
+            "train": "; the same command with --resume continues from the last epoch",
+            "attack": "; the same command with --resume continues from the last checkpoint",
+            "reproduce": "; the same command continues",
+            "compare": "; the same command continues",
         }
         _fail("stopped" + cures.get("".join(sys.argv[1:2]), ""))
     sys.exit(code if isinstance(code, int) else 0)

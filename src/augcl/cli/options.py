@@ -1,30 +1,78 @@
-"""Options that several commands have."""
+"""Options and tables that several commands share, and the panels of the help."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Annotated
 
 import typer
+from rich.table import Table
+from rich.text import Text
+
+DATA, METHOD, TRAINING, OUTPUT = "Data", "Method", "Training", "Output"
 
 Candidates = Annotated[
     int | None,
-    typer.Option(min=2, help="Nodes: so many random negatives in a step instead of all."),
+    typer.Option(
+        min=2,
+        help="Number of random negatives per step, for embeddings of nodes.",
+        show_default="all nodes",
+        rich_help_panel=TRAINING,
+    ),
 ]
-Cells = Annotated[
-    int | None, typer.Option(min=1, help="Trainings at once, one thread each; all cores.")
+Jobs = Annotated[
+    int | None,
+    typer.Option(
+        min=1,
+        help="Number of trainings that run at the same time.",
+        show_default="number of cores",
+        rich_help_panel=TRAINING,
+    ),
 ]
 DataDir = Annotated[
-    str | None, typer.Option(help="Where names are looked for first; then $AUGCL_DATA.")
+    str | None,
+    typer.Option(
+        metavar="DIR",
+        help="Folder with data sets; it is searched before $AUGCL_DATA, the cache and the network.",
+        rich_help_panel=DATA,
+    ),
 ]
+Device = Annotated[str, typer.Option(help="cpu, cuda, cuda:1 or auto.", rich_help_panel=TRAINING)]
 Features = Annotated[
     str,
-    typer.Option(help="Node features: auto, constant, degree, log-degree or attributes."),
+    typer.Option(
+        help="Node features: auto, constant, degree, log-degree or attributes.",
+        rich_help_panel=DATA,
+    ),
 ]
-Json = Annotated[bool, typer.Option("--json", help="Machine-readable output.")]
+Json = Annotated[
+    bool, typer.Option("--json", help="Print JSON instead of text.", rich_help_panel=OUTPUT)
+]
 Select = Annotated[
     str | None,
     typer.Option(
-        help="inner: adds rows whose reward (AUGCL), τ⁺ (DCL) or β and τ⁺ (HCL) is chosen inside "
-        "the training folds."
+        metavar="inner",
+        help="Add rows whose reward (AUGCL), τ⁺ (DCL) or β and τ⁺ (HCL) is chosen inside the "
+        "training folds.",
+        rich_help_panel=METHOD,
     ),
 ]
+
+
+def any_case(name: str, names: Iterable[str]) -> str:
+    """Return the one of the names that equals `name` but for the case, else `name` itself.
+
+    >>> any_case("augcl", ["AUGCL", "DCL"]), any_case("x", ["AUGCL"])
+    ('AUGCL', 'x')
+    """
+    return next((known for known in names if known.lower() == name.lower()), name)
+
+
+def two_columns(title: str, rows: Iterable[tuple[str, str]], caption: str | None = None) -> Table:
+    """Draw pairs of a name and a value."""
+    table = Table(title=title, caption=caption)
+    table.add_column("what")
+    table.add_column("value", justify="right")
+    for name, value in rows:
+        table.add_row(name, Text(value))
+    return table

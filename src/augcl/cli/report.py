@@ -1,4 +1,4 @@
-"""`augcl report`: draw a run again."""
+"""`augcl report`: write the page of a run again."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from augcl.errors import need
 def report(
     run: Annotated[Path, typer.Argument(help="Folder of a finished run.")],
 ) -> None:
-    """Write report.html of a run anew: loss, weights, embeddings, score.
+    """Write the report.html of a run again: loss, weights, embeddings, score.
 
     Example: augcl report runs/mine
     """

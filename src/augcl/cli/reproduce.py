@@ -5,17 +5,28 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from pathlib import Path
+from threading import Thread
 from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 from rich.console import Console
 
-from augcl.cli.options import Cells, DataDir, Json, Select
+from augcl.cli.options import (
+    DATA,
+    METHOD,
+    OUTPUT,
+    TRAINING,
+    DataDir,
+    Jobs,
+    Json,
+    Select,
+    any_case,
+)
 from augcl.errors import InputError, did_you_mean, need, one_of
 
 if TYPE_CHECKING:
     from augcl.paper.cells import Failure
-    from augcl.paper.grid import Findings
+    from augcl.paper.grid import Outcome
 
 
 def reproduce(
@@ -23,165 +34,208 @@ def reproduce(
         str,
         typer.Argument(
             help="graph-classification, node-classification, improvement, attacks, ablation, "
-            "alpha, reward, time, convergence, figure-1, theorem or headroom."
+            "alpha, reward, time, convergence, readings, node-readings, figure-1, theorem or "
+            "headroom."
         ),
     ],
     datasets: Annotated[
         list[str] | None,
-        typer.Option(help="Data sets, with commas between them or one option each."),
+        typer.Option(
+            help="Data sets, separated by commas or one per option.",
+            show_default="a few small ones",
+            rich_help_panel=DATA,
+        ),
     ] = None,
+    data_dir: DataDir = None,
     methods: Annotated[
         list[str] | None,
-        typer.Option(help="Rows of the table, likewise; a wrong name lists them all."),
-    ] = None,
-    seeds: Annotated[int | None, typer.Option(min=1, help="Seeds 0, 1, … of each row.")] = None,
-    epochs: Annotated[
-        int | None, typer.Option(min=1, help="Of all rows that have none of their own.")
-    ] = None,
-    candidates: Annotated[
-        int | None,
-        typer.Option(min=2, help="Nodes: so many random negatives in a step; 512, --full: all."),
+        typer.Option(
+            help="Rows of the table, separated by commas or one per option; an unknown name lists "
+            "all rows.",
+            show_default="those of the paper",
+            rich_help_panel=METHOD,
+        ),
     ] = None,
     select: Select = None,
     recipe: Annotated[
         str | None,
         typer.Option(
-            help="Recipe of all rows that have none of their own: default, paper or authors; "
-            "default."
+            help="Recipe of all rows that do not name their own: default, paper or authors.",
+            show_default="default",
+            rich_help_panel=METHOD,
+        ),
+    ] = None,
+    epochs: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Number of training epochs of all rows that do not set their own.",
+            show_default="set by the table",
+            rich_help_panel=TRAINING,
+        ),
+    ] = None,
+    seeds: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Number of trainings of each row, with seeds 0, 1, 2 and so on.",
+            show_default="set by the table",
+            rich_help_panel=TRAINING,
+        ),
+    ] = None,
+    candidates: Annotated[
+        int | None,
+        typer.Option(
+            min=2,
+            help="Number of random negatives per step, for embeddings of nodes.",
+            show_default="set by the table; all with --full",
+            rich_help_panel=TRAINING,
         ),
     ] = None,
     full: Annotated[
-        bool, typer.Option("--full", help="The paper's data sets, seeds and epochs.")
+        bool,
+        typer.Option(
+            "--full",
+            help="Use the data sets, seeds and epochs of the paper.",
+            rich_help_panel=TRAINING,
+        ),
     ] = False,
-    jobs: Cells = None,
-    data_dir: DataDir = None,
+    jobs: Jobs = None,
     out: Annotated[
-        Path, typer.Option(help="Folder of the finished cells, tables and figures.")
+        Path,
+        typer.Option(help="Folder for finished cells, tables and figures.", rich_help_panel=OUTPUT),
     ] = Path("reproduction"),
     as_json: Json = False,
 ) -> None:
     """Measure a table or figure of the paper.
 
-    Every cell (one training with one seed) is a small file below --out. A run that was stopped, or
-    killed, goes on where it was; several may share the folder; tables share their cells. Without
-    options it takes a laptop's share of the paper.
+    Every cell (one training with one seed) is a small file below --out, and tables share their
+    cells. Repeat the command to continue a stopped run; several processes may share the folder.
+    Without options, the table has the size that a laptop can compute.
 
     Examples:
 
         augcl reproduce graph-classification --datasets MUTAG --seeds 5 --jobs 2
 
-        augcl reproduce graph-classification --datasets MUTAG,PROTEINS --select inner
+        augcl reproduce graph-classification --datasets MUTAG --select inner
 
         augcl reproduce headroom --datasets MUTAG --methods AUGCL
     """
     need("matplotlib", "augcl reproduce")
-    from augcl.paper.cells import early_helpers
-
     jobs = jobs or os.cpu_count() or 1
-    with early_helpers(min(jobs, _cells_at_least(what, methods, seeds, out)) - 1):
-        from augcl.paper.reproductions import REPRODUCTIONS
-        from augcl.paper.request import Request
+    sure = _cells_at_least(what, methods, seeds, out)
+    if min(jobs, sure) > 1:
+        _start_workers(min(jobs, sure))
+    from augcl.paper.reproductions import REPRODUCTIONS
+    from augcl.paper.study import Study
 
-        about = REPRODUCTIONS[one_of(what, REPRODUCTIONS, "reproduction")]
-        if select is not None:
-            one_of(select, ("inner",), "way to select")
-        rows = _split(methods, about.known.__contains__)
-        for row in rows:
-            one_of(row, about.known, "method")
-        if recipe is not None:
-            one_of(recipe, ("default", "paper", "authors"), "recipe")
-        given = {
-            "datasets": datasets,
-            "epochs": epochs,
-            "candidates": candidates,
-            "select": select,
-            "recipe": recipe,
-        }
-        for option, value in given.items():
-            if value is not None and option not in about.takes:
-                raise InputError(f"--{option} does not fit {what}, it means nothing there: drop it")
-        chosen = _known(_split(datasets, lambda text: Path(text).exists()))
-        for dataset in chosen:
-            _check_kind(dataset, about.level, what)
-        request = Request(
-            out=out,
-            datasets=chosen or (about.all_datasets if full else about.datasets),
-            rows=rows or about.rows,
-            seeds=seeds or (about.all_seeds if full else about.seeds),
-            epochs=epochs or (None if full else about.epochs),
-            candidates=candidates or (None if full else about.candidates),
-            recipe=recipe or "default",
-            select=select is not None,
-            data_dir=data_dir,
-        )
-        failures = about.compute(request, jobs)
-        show(about.findings(request), out, failures, as_json=as_json)
+    about = REPRODUCTIONS[one_of(what, REPRODUCTIONS, "reproduction")]
+    if select is not None:
+        one_of(select, ("inner",), "way to select")
+    rows = _split(methods, about.known.__contains__)
+    rows = tuple(one_of(any_case(row, about.known), about.known, "method") for row in rows)
+    if recipe is not None:
+        one_of(recipe, ("default", "paper", "authors"), "recipe")
+    given = {
+        "datasets": datasets,
+        "epochs": epochs,
+        "candidates": candidates,
+        "select": select,
+        "recipe": recipe,
+    }
+    for option, value in given.items():
+        if value is not None and option not in about.takes:
+            raise InputError(f"--{option} has no meaning for {what}: leave it out")
+    chosen = _known(_split(datasets, lambda text: Path(text).exists()))
+    for dataset in chosen:
+        _check_kind(dataset, about.level, what)
+    study = Study(
+        out=out,
+        datasets=chosen or (about.all_datasets if full else about.datasets),
+        rows=rows or about.rows,
+        seeds=seeds or (about.all_seeds if full else about.seeds),
+        epochs=epochs or (None if full else about.epochs),
+        candidates=candidates or (None if full else about.candidates),
+        recipe=recipe or "default",
+        select=select is not None,
+        data_dir=data_dir,
+    )
+    failures = about.compute(study, jobs)
+    show(about.outcome(study), out, failures, as_json=as_json)
 
 
-def show(findings: Findings, out: Path, failures: list[Failure], *, as_json: bool) -> None:
-    """Write and print the findings, then what failed; the exit code tells of failures."""
-    if failures and findings.empty:  # an earlier table is worth more than one without a line
-        _tell(failures)
-    findings = findings.explained()
-    paths = findings.write(out)
+def show(outcome: Outcome, out: Path, failures: list[Failure], *, as_json: bool) -> None:
+    """Write and print the outcome, then the failures, which decide the exit code."""
+    if failures and outcome.empty:  # an earlier table is worth more than one without a line
+        _report(failures)
+    outcome = outcome.explained()
+    paths = outcome.write(out)
     if as_json:
-        typer.echo((out / f"{findings.name}.json").read_text(encoding="utf-8"), nl=False)
+        typer.echo((out / f"{outcome.name}.json").read_text(encoding="utf-8"), nl=False)
     else:
         console = Console()
-        for grid in findings.grids:
+        for grid in outcome.grids:
             console.print(grid.terminal())
-        for sentence in findings.sentences:
+        for sentence in outcome.sentences:
             console.print(sentence, markup=False, highlight=False)
-        typer.echo(f"Written: {', '.join(str(path) for path in paths)}")
+        typer.echo(f"wrote {', '.join(str(path) for path in paths)}")
     if failures:
-        _tell(failures)
+        _report(failures)
 
 
-def _tell(failures: list[Failure]) -> NoReturn:
-    """One line for each reason, and the exit code."""
+def _report(failures: list[Failure]) -> NoReturn:
+    """Print one line for each reason, and exit."""
     reasons: dict[str, list[Failure]] = {}
     for failure in failures:
         reasons.setdefault(failure.reason, []).append(failure)
     typer.echo(f"augcl: {len(failures)} cell{'s' * (len(failures) > 1)} failed:", err=True)
-    for reason, alike in reasons.items():
-        name = alike[0].cell.name
-        who = name if len(alike) == 1 else f"{len(alike)} cells (such as {name})"
+    for reason, same in reasons.items():
+        name = same[0].cell.name
+        who = name if len(same) == 1 else f"{len(same)} cells (such as {name})"
         typer.echo(f"  {who}: {reason}", err=True)
     mistake = all(reason.startswith("InputError") for reason in reasons)
     raise typer.Exit(2 if mistake else 1)
 
 
+def _start_workers(count: int) -> None:
+    """Let worker processes import torch while this one does: it takes each of them seconds."""
+    from joblib import Parallel, delayed
+
+    imports = [delayed(exec)("import augcl.paper.cells")] * count
+    Thread(target=Parallel(count), args=(imports,), daemon=True).start()
+
+
 def _cells_at_least(what: str, methods: list[str] | None, seeds: int | None, out: Path) -> int:
-    """How many will surely be computed: known before anything is imported that takes seconds."""
-    if what == "time" or (out / "cells").exists():  # measured one by one; maybe all done
-        return 0
+    """Count the cells that are surely computed, before importing anything that takes seconds."""
+    if what == "time" or (out / "cells").exists() or any(out.glob("*.jsonl")):
+        return 0  # measured one by one; maybe all done
     rows = sum(len(text.split(",")) for text in methods) if methods else 2
     return rows * (seeds or 1)
 
 
 def _split(given: list[str] | None, whole: Callable[[str], bool]) -> tuple[str, ...]:
-    """Names in order, each once; a text that is a name with a comma in it is left whole."""
+    """Return the names in order, each once; keep a text whole that is a name with a comma."""
     texts = ([text] if whole(text) else text.split(",") for text in given or [])
     names = (name.strip() for several in texts for name in several)
     return tuple(dict.fromkeys(name for name in names if name))
 
 
 def _known(datasets: tuple[str, ...]) -> tuple[str, ...]:
-    """The data sets by their published names, or paths that are there."""
+    """Return data sets by their published names, or existing paths."""
     from augcl.data.catalogue import known_name, names
 
     for name in datasets:
         if known_name(name) is None and not Path(name).exists():
             hint = did_you_mean(name, names())
             raise InputError(
-                f"{name} is neither a data set nor a file or folder: {hint}augcl data lists the "
+                f"{name} is neither a data set nor a file nor a folder: {hint}augcl data lists the "
                 "data sets"
             )
     return tuple(dict.fromkeys(known_name(name) or name for name in datasets))
 
 
 def _check_kind(dataset: str, level: str, what: str) -> None:
-    """Raise `InputError` if the data cannot be what the table is about."""
+    """Raise `InputError` if the data are not of the level of the table."""
     from augcl.data.catalogue import GRAPH_SETS, NODE_SETS
     from augcl.data.formats import is_one_graph
 
@@ -189,11 +243,11 @@ def _check_kind(dataset: str, level: str, what: str) -> None:
         dataset in NODE_SETS or (dataset not in GRAPH_SETS and is_one_graph(Path(dataset)))
     ):
         raise InputError(
-            f"{dataset} is one graph, whose nodes have classes, but {what} is about sets of "
-            "graphs: choose one of them (augcl data), or augcl reproduce node-classification"
+            f"{dataset} is one graph with classes of nodes, but {what} needs a set of graphs: "
+            "choose one that augcl data lists, or run augcl reproduce node-classification"
         )
     if level == "node" and dataset in GRAPH_SETS:
         raise InputError(
-            f"{dataset} is a set of graphs, but {what} is about the nodes of one graph: choose one "
-            "(augcl data), or augcl reproduce graph-classification"
+            f"{dataset} is a set of graphs, but {what} needs one graph with classes of nodes: "
+            "choose one that augcl data lists, or run augcl reproduce graph-classification"
         )

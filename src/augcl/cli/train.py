@@ -12,7 +12,20 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from augcl.cli.options import Candidates, DataDir, Features, Json
+from augcl.cli.options import (
+    METHOD,
+    OUTPUT,
+    TRAINING,
+    Candidates,
+    DataDir,
+    Device,
+    Features,
+    Jobs,
+    Json,
+    any_case,
+    two_columns,
+)
+from augcl.cli.settings import Settings, read_settings
 from augcl.errors import InputError, need, one_of
 
 
@@ -20,100 +33,123 @@ def train(
     dataset: Annotated[
         str,
         typer.Argument(
-            help="A name (MUTAG, PROTEINS, Cora, digits …; see augcl data) or a path: a TU zip or "
-            "folder, a folder with edges.csv, an .npz, GraphML or GML. Of one graph the nodes are "
-            "embedded, of several the graphs."
+            help="Name of a data set (augcl data lists them) or path: TU zip or folder, folder "
+            "with edges.csv, .npz, GraphML or GML. One graph gives embeddings of its nodes, "
+            "several graphs give embeddings of graphs.",
         ),
     ] = "MUTAG",
+    features: Features = "auto",
+    data_dir: DataDir = None,
     method: Annotated[
         str | None,
-        typer.Option(help="For graphs: GraphCL. For nodes: GCA. All names: augcl methods."),
+        typer.Option(
+            help="Name of the method; augcl methods lists them.",
+            show_default="GraphCL for graphs, GCA for nodes",
+            rich_help_panel=METHOD,
+        ),
     ] = None,
     hardness: Annotated[
         str | None,
         typer.Option(
-            help="How hard each negative is: none, augcl, dcl, hcl or progcl; augcl, if the method "
-            "has negatives."
+            help="How to weigh the negatives: none, augcl, dcl, hcl or progcl.",
+            show_default="augcl if the method has negatives",
+            rich_help_panel=METHOD,
         ),
     ] = None,
     recipe: Annotated[
         str,
-        typer.Option(help="default, authors (what the released code does) or paper (its text)."),
+        typer.Option(
+            help="Settings: default, authors (the released code) or paper (the paper's text).",
+            rich_help_panel=METHOD,
+        ),
     ] = "default",
+    preset: Annotated[
+        str | None,
+        typer.Option(
+            help="Published settings for nodes, named after a data set, for instance Cora or "
+            "Amazon-Photo/published.",
+            show_default="those of the data set, if published",
+            rich_help_panel=METHOD,
+        ),
+    ] = None,
+    augmentation: Annotated[
+        str | None,
+        typer.Option(
+            help="Views of graphs: random2, random3, random4, node-drop, edge-perturb, subgraph, "
+            "attribute-mask or identity.",
+            show_default="depends on the data set",
+            rich_help_panel=METHOD,
+        ),
+    ] = None,
+    tau: Annotated[
+        float | None,
+        typer.Option(
+            help="Temperature of the loss.",
+            show_default="set by the method",
+            rich_help_panel=METHOD,
+        ),
+    ] = None,
+    settings: Settings = None,
     epochs: Annotated[
         int | None,
         typer.Option(
             min=0,
-            help="All epochs; 0 is the untrained encoder. If not given, those published with the "
-            "method (GraphCL: 40) or, of nodes, with the preset.",
+            help="Number of training epochs; 0 gives the untrained encoder.",
+            show_default="set by the method or preset",
+            rich_help_panel=TRAINING,
         ),
     ] = None,
     seeds: Annotated[
         int | None,
         typer.Option(
-            min=1, help="Independent runs: seeds 0, 1, … 5 for graphs, 1 for nodes (20 splits)."
-        ),
-    ] = None,
-    features: Features = "auto",
-    augmentation: Annotated[
-        str | None,
-        typer.Option(
-            help="Graphs: random2, random3, random4, node-drop, edge-perturb, subgraph, "
-            "attribute-mask or identity; by data set if not given."
+            min=1,
+            help="Number of independent trainings, with seeds 0, 1, 2 and so on.",
+            show_default="5 for graphs, 1 for nodes",
+            rich_help_panel=TRAINING,
         ),
     ] = None,
     batch_size: Annotated[
-        int | None, typer.Option(min=2, help="Graphs: how many in a batch; 128.")
-    ] = None,
-    preset: Annotated[
-        str | None,
+        int | None,
         typer.Option(
-            help="Nodes: published settings, e.g. Cora; those of the data set if any. Amazon-Photo "
-            "takes ProGCL's: GCA's own (Amazon-Photo/published) collapse."
+            min=2,
+            help="Number of graphs per batch.",
+            show_default="set by the method",
+            rich_help_panel=TRAINING,
         ),
     ] = None,
-    centrality: Annotated[
-        str | None, typer.Option(help="GCA: degree, pagerank or eigenvector; degree.")
-    ] = None,
-    weights: Annotated[
-        str | None, typer.Option(help="Nodes: weights of the negatives frozen or live; frozen.")
-    ] = None,
-    candidates: Candidates = None,
-    lr: Annotated[float | None, typer.Option(min=1e-9, help="Learning rate.")] = None,
-    tau: Annotated[
-        float | None, typer.Option(min=1e-3, max=1e3, help="Temperature of the loss.")
-    ] = None,
-    reward: Annotated[
-        float | None, typer.Option(help="AUGCL: o of Deep Gamblers, 1.5 … 1.9 in the paper; 1.9.")
-    ] = None,
-    temper: Annotated[
+    lr: Annotated[
         float | None,
         typer.Option(
-            help="AUGCL: power of the weights; 0.25, milder than the published 1; 0 is GraphCL."
+            help="Learning rate.",
+            show_default="set by the method",
+            rich_help_panel=TRAINING,
         ),
     ] = None,
-    tau_plus: Annotated[
-        float | None, typer.Option(help="DCL, HCL: prior share of false negatives; 0.1.")
-    ] = None,
-    beta: Annotated[
-        float | None, typer.Option(help="HCL: how much more hard negatives count; 1, 0 is DCL.")
-    ] = None,
-    mode: Annotated[
-        str | None, typer.Option(help="ProGCL: weight or mix (adds synthetic negatives); weight.")
-    ] = None,
-    data_dir: DataDir = None,
-    device: Annotated[str, typer.Option(help="cpu, cuda, cuda:1 or auto.")] = "cpu",
-    jobs: Annotated[
-        int | None, typer.Option(min=1, help="Seeds at once; as many as there are cores.")
-    ] = None,
-    out: Annotated[
-        Path | None, typer.Option(help="Folder of the run; runs/DATASET-METHOD-HARDNESS if absent.")
-    ] = None,
-    resume: Annotated[bool, typer.Option(help="Go on with the run in --out.")] = False,
-    overwrite: Annotated[bool, typer.Option(help="Replace the run in --out.")] = False,
+    candidates: Candidates = None,
+    device: Device = "cpu",
+    jobs: Jobs = None,
     evaluate: Annotated[
-        bool, typer.Option(help="Judge the embeddings, if there are labels.")
+        bool,
+        typer.Option(
+            help="Evaluate the embeddings if the data set has labels.", rich_help_panel=OUTPUT
+        ),
     ] = True,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            help="Folder of the run.",
+            show_default="runs/DATASET-METHOD-HARDNESS",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = None,
+    resume: Annotated[
+        bool,
+        typer.Option("--resume", help="Continue the run in --out.", rich_help_panel=OUTPUT),
+    ] = False,
+    overwrite: Annotated[
+        bool,
+        typer.Option("--overwrite", help="Replace the run in --out.", rich_help_panel=OUTPUT),
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Train without labels; write embeddings, model, score and report.
@@ -127,25 +163,28 @@ def train(
       augcl train PROTEINS --hardness none        plain GraphCL, for comparison
 
       augcl train digits-knn                      GCA + AUGCL, embeddings of nodes
+
+      augcl train --set hardness.reward=1.5       any other parameter
     """
     if resume and overwrite:
-        raise InputError("--resume goes on with a run and --overwrite replaces it: give one")
+        raise InputError("--resume continues a run and --overwrite replaces it: give only one")
 
     from augcl.data.loading import level_of
-    from augcl.runs.models import METHODS
+    from augcl.runs.models import METHODS, method_name
     from augcl.runs.run import Spec, check
     from augcl.runs.seeds import Place, clear_run, run_seeds
 
-    hardness_options = _given(reward=reward, temper=temper, tau_plus=tau_plus, beta=beta, mode=mode)
-    if method is None:
-        method = "GraphCL" if level_of(dataset, data_dir=data_dir) == "graph" else "GCA"
-    known = METHODS[one_of(method, METHODS, "method")]().get_params(deep=False)
-    if hardness is None:
-        hardness = "augcl" if "hardness" in known else "none"
-    _check_hardness(hardness, hardness_options)
+    level = level_of(dataset, data_dir=data_dir)
+    method = method_name(method or ("GraphCL" if level == "graph" else "GCA"), level)
+    known = METHODS[method]().get_params(deep=False)
+    hardness = _hardness_name(hardness or ("augcl" if "hardness" in known else "none"))
     for option, asked in (("epochs", epochs is not None), ("recipe", recipe != "default")):
         if asked and option not in known:
             raise InputError(f"{method} has no option {option}: leave it out")
+    flags = {"batch_size": batch_size, "preset": preset, "candidates": candidates}
+    options, hardness_options = read_settings(
+        settings, method, hardness, {**flags, "lr": lr, "tau": tau}
+    )
     spec = Spec(
         dataset=dataset,
         method=method,
@@ -154,15 +193,7 @@ def train(
         epochs=epochs,
         features=features,
         augmentation=augmentation,
-        options=_given(
-            batch_size=batch_size,
-            preset=preset,
-            centrality=centrality,
-            weights=weights,
-            candidates=candidates,
-            lr=lr,
-            tau=tau,
-        ),
+        options=options,
         hardness_options=hardness_options,
     )
     graphs = spec.level == "graph"
@@ -177,7 +208,7 @@ def train(
             raise InputError(f"{out} is not empty: add --resume or --overwrite, or another --out")
         clear_run(out)
     if resume and not out.exists():
-        typer.echo(f"augcl: nothing to resume in {out}, starting anew", err=True)
+        typer.echo(f"augcl: no run to resume in {out}: starting a new one", err=True)
     place = Place(
         out=out,
         data_dir=data_dir,
@@ -210,63 +241,24 @@ def _write_page(out: Path) -> bool:
     return True
 
 
-def _given(**options: Any) -> dict[str, Any]:
-    return {name: value for name, value in options.items() if value is not None}
-
-
-def _check_hardness(name: str, options: dict[str, Any]) -> None:
+def _hardness_name(name: str) -> str:
+    """Return the name in lower case, if it is one of a method."""
     from augcl.hardness import CEILING, HARDNESS
 
-    if name in CEILING:
+    if name.lower() in CEILING:
         raise InputError(
-            f"{name} looks at the labels, so that it is no method but a ceiling: "
+            f"{name} uses the labels: it is not a method but an upper bound; "
             "augcl compare shows it beside the methods"
         )
-    known = HARDNESS[one_of(name, HARDNESS, "hardness")]().get_params()
-    for option in options:
-        if option not in known:
-            fitting = [n for n, kind in HARDNESS.items() if option in kind().get_params()]
-            flag = option.replace("_", "-")
-            raise InputError(f"--{flag} is for --hardness {' or '.join(fitting)} only")
+    return one_of(any_case(name, HARDNESS), HARDNESS, "hardness")
 
 
 def result_table(result: dict[str, Any]) -> Table:
-    """The result as people want to see it."""
-    from augcl.runs.seeds import accuracy_text, collapses, has_spread
+    """Draw a result."""
+    from augcl.runs.seeds import has_spread, result_rows
 
-    table = Table(
-        title=f"{result['method']} + {result['hardness']} on {Path(result['dataset']).name}"
-    )
-    table.add_column("what")
-    table.add_column("value", justify="right")
-    accuracy = result["accuracy"]
+    accuracy, caption = result["accuracy"], None
     if accuracy is not None and has_spread(accuracy):
-        table.caption = f"±: standard deviation over the {accuracy.get('std_over', 'seeds')}"
-    if accuracy is None:
-        table.add_row("accuracy", "not judged")
-    else:
-        runs = len(accuracy["runs"])
-        table.add_row(
-            f"accuracy ({accuracy['protocol']}, {runs} seed{'s' * (runs > 1)})",
-            accuracy_text(accuracy),
-        )
-    collapsed = collapses(result)
-    if collapsed:
-        table.add_row(
-            "seeds that learned nothing (see augcl doctor)", ", ".join(map(str, collapsed))
-        )
-    weights = [w for w in result["weights"] if w]
-    if weights:
-        rows = {
-            "spread of the weights (std)": ("weight_std", 2),
-            "uncertainty model agrees with the partition": ("fit_agreement", 3),
-            "mean weight of true negatives": ("weight_true_negatives", 3),
-            "mean weight of false negatives": ("weight_false_negatives", 3),
-        }
-        for label, (key, digits) in rows.items():
-            values = [w[key] for w in weights if key in w]
-            if values:
-                table.add_row(label, f"{sum(values) / len(values):.{digits}f}")
-    for part, seconds in result["seconds"].items():
-        table.add_row(f"seconds of {part}", f"{seconds:.1f}")
-    return table
+        caption = f"±: standard deviation over the {accuracy.get('std_over', 'seeds')}"
+    title = f"{result['method']} + {result['hardness']} on {Path(result['dataset']).name}"
+    return two_columns(title, result_rows(result), caption)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 import torch
@@ -137,12 +138,11 @@ class GraphSet:
         )
 
     def select(self, ids: Sequence[int] | Tensor | np.ndarray[Any, Any]) -> GraphSet:
-        """The graphs `ids`, in that order, or those where a mask is True, as a new set.
+        """Return the graphs `ids`, in that order, or those where a mask is True, as a new set.
 
         As in a list, −1 is the last graph.
         """
-        ids = torch.as_tensor(ids, device=self.device)
-        ids = ids.nonzero().squeeze(1) if ids.dtype == torch.bool else ids.long()
+        ids = self._indices(ids)
         node_count, edge_count = self.node_ptr.diff()[ids], self.edge_ptr.diff()[ids]
         first_node = self.node_ptr[:-1][ids]
         nodes = ranges(first_node, node_count)
@@ -168,16 +168,47 @@ class GraphSet:
         moved: dict[str, Any] = {k: v.to(device) for k, v in parts.items() if isinstance(v, Tensor)}
         return replace(self, **moved)
 
-    def __getitem__(self, index: int) -> Data:
-        """One graph as a PyG ``Data``."""
+    @overload
+    def __getitem__(self, index: int) -> Data: ...
+    @overload
+    def __getitem__(
+        self, index: slice | Sequence[int] | Tensor | np.ndarray[Any, Any]
+    ) -> GraphSet: ...
+    def __getitem__(self, index: Any) -> Data | GraphSet:
+        """Return one graph as a PyG ``Data``; for a slice, numbers or a mask, a `GraphSet`.
+
+        >>> import augcl
+        >>> graphs = augcl.load("MUTAG")
+        >>> len(graphs[:10]), len(graphs[graphs.y == 1]), graphs[0].num_nodes
+        (10, 125, 17)
+        """
         from torch_geometric.data import Data
 
         if isinstance(index, slice):
-            raise TypeError("a graph is taken by its number; graphs.select(ids) takes several")
+            return self.select(range(len(self))[index])
+        if np.ndim(index) > 0:
+            return self.select(index)
+        index = operator.index(index)
         if not -len(self) <= index < len(self):
             raise IndexError(f"graph {index} of {len(self)}")
-        one = self.select([index % len(self)])
+        one = self.select([index])
         return Data(x=one.x, edge_index=one.edge_index, edge_attr=one.edge_attr, y=one.y)
+
+    def _indices(self, ids: Any) -> Tensor:
+        """Return numbers of graphs from numbers or a mask, of NumPy, torch or Python."""
+        if not isinstance(ids, Tensor):
+            ids = np.ascontiguousarray(ids)  # torch takes no negative strides
+            ids = ids if ids.size else ids.astype(np.int64)  # of an empty list NumPy makes floats
+        numbers = torch.as_tensor(ids, device=self.device)
+        if numbers.ndim != 1:
+            raise IndexError(f"expected one dimension of graph numbers, got {numbers.ndim}")
+        if numbers.dtype == torch.bool:
+            if len(numbers) != len(self):
+                raise IndexError(f"the mask has {len(numbers)} entries, the set {len(self)} graphs")
+            return numbers.nonzero().squeeze(1)
+        if numbers.is_floating_point():
+            raise IndexError("graphs are chosen by whole numbers or by a mask of booleans")
+        return numbers.long()
 
     def __iter__(self) -> Iterator[Data]:
         return (self[i] for i in range(len(self)))

@@ -32,6 +32,11 @@ class GCN(nn.Module):
         slope 11/48.
     generator : torch.Generator, optional
         Draws the weights.
+
+    References
+    ----------
+    T. N. Kipf and M. Welling. "Semi-Supervised Classification with Graph Convolutional
+    Networks". ICLR 2017. arXiv:1609.02907.
     """
 
     def __init__(

@@ -121,6 +121,11 @@ class GIN(nn.Module):
     generator : torch.Generator, optional
         Draws the weights.
 
+    References
+    ----------
+    K. Xu, W. Hu, J. Leskovec and S. Jegelka. "How Powerful are Graph Neural Networks?". ICLR
+    2019. arXiv:1810.00826.
+
     Examples
     --------
     >>> gin = GIN(3, width=8, layers=2, generator=torch.Generator().manual_seed(0))

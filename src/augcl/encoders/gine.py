@@ -70,6 +70,11 @@ class GINE(GIN):
     width, layers, generator :
         See `GIN`.
 
+    References
+    ----------
+    W. Hu, B. Liu, J. Gomes, M. Zitnik, P. Liang, V. Pande and J. Leskovec. "Strategies for
+    Pre-training Graph Neural Networks". ICLR 2020. arXiv:1905.12265.
+
     Examples
     --------
     >>> gine = GINE(3, 1, width=8, layers=2, generator=torch.Generator().manual_seed(0))

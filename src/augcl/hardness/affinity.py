@@ -109,6 +109,12 @@ class AffinityUncertainty(Hardness):
     vitals_ : Vitals
         Spread of the weights and agreement with the partition after `fit`.
 
+    References
+    ----------
+    C. Niu, G. Pang and L. Chen. "Affinity Uncertainty-Based Hard Negative Mining in Graph
+    Contrastive Learning". IEEE Transactions on Neural Networks and Learning Systems 35(9),
+    2024. arXiv:2301.13340, doi:10.1109/TNNLS.2023.3339770.
+
     Examples
     --------
     >>> generator = torch.Generator().manual_seed(0)

@@ -26,6 +26,11 @@ class DCL(Hardness):
     tau_plus : float
         Prior probability that a negative is false, from 0 (plain InfoNCE) to below 1.
 
+    References
+    ----------
+    C.-Y. Chuang, J. Robinson, Y.-C. Lin, A. Torralba and S. Jegelka. "Debiased Contrastive
+    Learning". NeurIPS 2020. arXiv:2007.00224.
+
     Examples
     --------
     >>> import augcl
@@ -75,6 +80,11 @@ class HCL(DCL):
         0 or more; 0 is `DCL`.
     tau_plus : float
         See `DCL`.
+
+    References
+    ----------
+    J. Robinson, C.-Y. Chuang, S. Sra and S. Jegelka. "Contrastive Learning with Hard Negative
+    Samples". ICLR 2021. arXiv:2010.04592.
 
     Examples
     --------

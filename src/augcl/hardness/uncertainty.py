@@ -114,6 +114,11 @@ class Gamblers(Estimator):
     """A third output u, "I don't know", that pays 1/reward of a right answer (Deep Gamblers).
 
     The loss is −log(p_c + u / o). With o < 2, abstaining (loss log o) beats guessing (log 2).
+
+    References
+    ----------
+    Z. Liu, Z. Wang, P. P. Liang, R. Salakhutdinov, L.-P. Morency and M. Ueda. "Deep Gamblers:
+    Learning to Abstain with Portfolio Theory". NeurIPS 2019. arXiv:1907.00208.
     """
 
     reward: float = 1.9
@@ -133,7 +138,13 @@ class Gamblers(Estimator):
 
 
 class SoftmaxResponse(Estimator):
-    """u = 1 − max_c p_c, which for two groups is the smaller probability."""
+    """u = 1 − max_c p_c, which for two groups is the smaller probability.
+
+    References
+    ----------
+    Y. Geifman and R. El-Yaniv. "Selective Classification for Deep Neural Networks". NeurIPS
+    2017. arXiv:1705.08500.
+    """
 
     def log_uncertainty(self, logits: Tensor) -> Tensor:
         return _log_probabilities(logits).amin(0)

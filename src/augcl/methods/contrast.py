@@ -18,8 +18,9 @@ from augcl.hardness.diagnostics import WeightStatistics
 from augcl.hardness.oracle import for_batch
 from augcl.losses import info_nce
 from augcl.methods.recipes import chosen_hardness, get_recipe
-from augcl.training.estimator import GraphEstimator, batch_statistics, running_statistics
-from augcl.training.loop import Metrics
+from augcl.training.batches import STATISTICS
+from augcl.training.callbacks import Metrics
+from augcl.training.estimator import GraphEstimator
 
 Pair = Callable[..., tuple[Tensor, Tensor]]
 """From a batch and a generator to the projections of its anchors and of its candidates.
@@ -63,7 +64,7 @@ class ContrastiveGraphMethod(GraphEstimator):
         super()._start()
         recipe = get_recipe(self.recipe)
         one_of(self.pooling, ("sum", "mean"), "pooling")
-        self._statistics = batch_statistics if recipe.statistics == "batch" else running_statistics
+        self._statistics = STATISTICS[recipe.statistics]
         self.hardness_ = chosen_hardness(self.hardness, recipe)
         self._schedule = HardnessSchedule(
             self.hardness_,
@@ -111,6 +112,17 @@ class ContrastiveGraphMethod(GraphEstimator):
 
     def _after_epoch(self) -> Metrics:
         return self._contrast.statistics.read()
+
+    @property
+    def _comparable_from(self) -> int:
+        return 0 if isinstance(self.hardness_, Uniform) else self._schedule.first_epoch
+
+    def pairs(self, batches: list[GraphSet], generator: torch.Generator) -> EmbeddedBatches:
+        """Projections of anchors and candidates of all batches, by the network of the moment.
+
+        Every pass over them draws fresh views; this is what a hardness is fitted on.
+        """
+        return EmbeddedBatches(self._pair, batches, generator)
 
     def _learned(self) -> dict[str, Tensor]:
         return self.hardness_.state()

@@ -31,8 +31,8 @@ class MorganFingerprints(GraphReader, PlainMethod):
 
     References
     ----------
-    Rogers and Hahn, "Extended-connectivity fingerprints", Journal of Chemical Information and
-    Modeling 50 (2010), doi:10.1021/ci100050t.
+    D. Rogers and M. Hahn. "Extended-Connectivity Fingerprints". Journal of Chemical Information
+    and Modeling 50(5), 2010. doi:10.1021/ci100050t.
 
     Examples
     --------
@@ -62,8 +62,9 @@ class MorganFingerprints(GraphReader, PlainMethod):
         whole_number("radius", self.radius, least=0)
         whole_number("width", self.width, least=1)
 
-    def _read(self, X: Any) -> GraphSet:
-        graphs = super()._read(X)
+    def read(self, X: Any) -> GraphSet:
+        """The molecules, whatever form they come in."""
+        graphs = super().read(X)
         if graphs.smiles is None:
             raise InputError(
                 f"{graphs.name} holds no SMILES: MorganFingerprints reads molecules, from "

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import warnings
 from collections.abc import Iterable
 from typing import Any
 
@@ -15,15 +14,16 @@ from augcl.checks import number, whole_number
 from augcl.encoders.contrastive import output_width
 from augcl.encoders.gcn import ACTIVATIONS, GCN, NodeNetwork
 from augcl.encoders.heads import output_basis, projector
-from augcl.errors import InputError, one_of
-from augcl.hardness import Hardness
+from augcl.errors import InputError, one_of, warn_user
+from augcl.hardness import Hardness, Uniform
 from augcl.hardness.base import gives_weights
 from augcl.losses.node_info_nce import LEAST_TAU, PairWeights, node_info_nce
 from augcl.methods import presets
 from augcl.methods.contrast import EmbeddedNodes, HardnessSchedule
 from augcl.methods.recipes import by_recipe, chosen_hardness, get_recipe
-from augcl.training.estimator import NodeBatch, NodeEstimator
-from augcl.training.loop import Metrics
+from augcl.training.batches import NodeBatch
+from augcl.training.callbacks import Callbacks, Metrics
+from augcl.training.estimator import NodeEstimator
 from augcl.views.nodes import CENTRALITIES, EDGE_ENDS, EMPTY_COLUMNS, NodeView, TwoViews
 
 
@@ -78,12 +78,21 @@ class GRACE(NodeEstimator):
         A PyG-style module, (x, edge_index) to (N, D); `GCN` if None.
     normalize_features : bool
         Divide every row of the features by its sum (where above 1), as published.
+    patience : int, optional
+        End the training after this many epochs without a lower loss, and keep the weights with
+        the lowest; epochs count from where the hardness sets in. None: all epochs, last weights.
     random_state : int or None
         Seed of every draw of ours; dropout in an encoder of your own follows torch's global seed.
     device : str
         "cpu", "cuda", "cuda:1", "auto".
     progress : bool
         Show a progress bar when the error stream is a terminal.
+    callbacks : list of Callback
+        Watch or end the training; see `augcl.callbacks`.
+    warm_start : bool
+        Let a further `fit` on the same data continue the last one, up to `epochs` in total. With
+        a number as `warmup` the result is that of one long training; if None, it is decided
+        again by the new `epochs` when the hardness sets in.
 
     Attributes
     ----------
@@ -93,6 +102,12 @@ class GRACE(NodeEstimator):
         The weights of all pairs of nodes of the graph it was fitted on.
     history_ : list of dict
         One entry per epoch: loss, seconds and the spread of the weights.
+
+    References
+    ----------
+    Y. Zhu, Y. Xu, F. Yu, Q. Liu, S. Wu and L. Wang. "Deep Graph Contrastive Representation
+    Learning". ICML Workshop on Graph Representation Learning and Beyond, 2020.
+    arXiv:2006.04131.
 
     Examples
     --------
@@ -133,9 +148,12 @@ class GRACE(NodeEstimator):
         candidates: int | None = None,
         encoder: nn.Module | None = None,
         normalize_features: bool = True,
+        patience: int | None = None,
         random_state: int | None = 0,
         device: str = "cpu",
         progress: bool = True,
+        callbacks: Callbacks = (),
+        warm_start: bool = False,
     ) -> None:
         self.hardness = hardness
         self.preset = preset
@@ -160,9 +178,12 @@ class GRACE(NodeEstimator):
         self.candidates = candidates
         self.encoder = encoder
         self.normalize_features = normalize_features
+        self.patience = patience
         self.random_state = random_state
         self.device = device
         self.progress = progress
+        self.callbacks = callbacks
+        self.warm_start = warm_start
 
     def _left_open(self) -> dict[str, Any]:
         return presets.get_preset(self.preset)
@@ -189,11 +210,10 @@ class GRACE(NodeEstimator):
                 number(f"{name}[{view}]", rate, least=0, below=1)
         number("weight_decay", self.weight_decay, least=0)
         if self.lr is None and presets.collapses(self.preset):
-            warnings.warn(
+            warn_user(
                 f"preset {self.preset} is known to collapse (learning rate "
                 f"{self._setting('lr'):g}): give a lower lr, or take preset "
-                f"{self.preset.removesuffix('/published')}",
-                stacklevel=3,  # from where `fit` was called
+                f"{self.preset.removesuffix('/published')}"
             )
         epochs = self._setting("epochs")
         self.hardness_ = chosen_hardness(self.hardness, recipe)
@@ -307,6 +327,10 @@ class GRACE(NodeEstimator):
     def _after_epoch(self) -> Metrics:
         return self._weight_facts
 
+    @property
+    def _comparable_from(self) -> int:
+        return 0 if isinstance(self.hardness_, Uniform) else self._schedule.first_epoch
+
     def _learned(self) -> dict[str, Tensor]:
         anchors = {} if self._anchors is None else {"anchors": self._anchors}
         return {**anchors, **self.hardness_.state()}
@@ -329,6 +353,11 @@ class GCA(GRACE):
         counts an edge by both its ends (`edge_ends`), and its PageRank restarts.
     hardness, preset, … :
         See `GRACE`.
+
+    References
+    ----------
+    Y. Zhu, Y. Xu, F. Yu, Q. Liu, S. Wu and L. Wang. "Graph Contrastive Learning with Adaptive
+    Augmentation". WWW 2021. arXiv:2010.14945.
 
     Examples
     --------

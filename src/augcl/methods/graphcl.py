@@ -9,6 +9,7 @@ from augcl.data.graph import GraphSet
 from augcl.hardness import Hardness
 from augcl.methods.contrast import ContrastiveGraphMethod
 from augcl.methods.recipes import by_recipe
+from augcl.training.callbacks import Callbacks
 from augcl.views import Augmentation, make_view
 
 
@@ -44,12 +45,21 @@ class GraphCL(ContrastiveGraphMethod):
         A PyG-style module, (x, edge_index) to (V, D); GIN with `layers` and `width` if None.
     pooling : {"sum", "mean"}
     batch_size, lr : int, float
+    patience : int, optional
+        End the training after this many epochs without a lower loss, and keep the weights with
+        the lowest; epochs count from where the hardness sets in. None: all epochs, last weights.
     random_state : int or None
         Seed of every draw of ours; dropout in an encoder of your own follows torch's global seed.
     device : str
         "cpu", "cuda", "cuda:1", "auto".
     progress : bool
         Show a progress bar when the error stream is a terminal.
+    callbacks : list of Callback
+        Watch or end the training; see `augcl.callbacks`.
+    warm_start : bool
+        Let a further `fit` on the same data continue the last one, up to `epochs` in total. With
+        a number as `warmup` the result is that of one long training; if None, it is decided
+        again by the new `epochs` when the hardness sets in.
 
     Attributes
     ----------
@@ -57,6 +67,11 @@ class GraphCL(ContrastiveGraphMethod):
     hardness_ : Hardness
     history_ : list of dict
         One entry per epoch: loss, seconds and the spread of the weights.
+
+    References
+    ----------
+    Y. You, T. Chen, Y. Sui, T. Chen, Z. Wang and Y. Shen. "Graph Contrastive Learning with
+    Augmentations". NeurIPS 2020. arXiv:2010.13902.
 
     Examples
     --------
@@ -88,9 +103,12 @@ class GraphCL(ContrastiveGraphMethod):
         pooling: str = "sum",
         batch_size: int = 128,
         lr: float = 0.01,
+        patience: int | None = None,
         random_state: int | None = 0,
         device: str = "cpu",
         progress: bool = True,
+        callbacks: Callbacks = (),
+        warm_start: bool = False,
     ) -> None:
         self.hardness = hardness
         self.recipe = recipe
@@ -108,9 +126,12 @@ class GraphCL(ContrastiveGraphMethod):
         self.pooling = pooling
         self.batch_size = batch_size
         self.lr = lr
+        self.patience = patience
         self.random_state = random_state
         self.device = device
         self.progress = progress
+        self.callbacks = callbacks
+        self.warm_start = warm_start
 
     def _start(self) -> None:
         super()._start()

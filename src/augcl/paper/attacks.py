@@ -19,11 +19,12 @@ from augcl.data.generators import component_sets
 from augcl.errors import one_of
 from augcl.evaluation.statistics import wilson_interval
 from augcl.files import write_json
-from augcl.methods.recipes import left_to_recipe
-from augcl.paper.cells import FOLDER, clear_work, digest, work_folder
-from augcl.paper.grid import Findings, Grid
+from augcl.methods.recipes import chosen_hardness, get_recipe, left_to_recipe
+from augcl.paper.cells import clear_work, digest, work_folder
+from augcl.paper.grid import Grid, Outcome
 from augcl.paper.published import attack_accuracy
-from augcl.paper.request import Request
+from augcl.paper.records import cell_file
+from augcl.paper.study import Study
 from augcl.runs.run import hardness_settings, one_thread, versions
 from augcl.training.method import plain_settings
 
@@ -225,17 +226,18 @@ class AttackCell:
 
     def path(self, out: Path) -> Path:
         victim = self.spec.victim(0)
-        victim._start()
+        victim.check()
+        hardness = chosen_hardness(victim.hardness, get_recipe(victim.recipe))
         decides = digest(
             {
                 **asdict(self.spec),
                 "victim": _given(victim, victim.settings()) | {"view": victim.view},
-                "hardness": hardness_settings(victim.hardness_),
+                "hardness": hardness_settings(hardness),
                 "attacks": [_attack_settings(self.spec.attack(name, 0)) for name in ATTACKS],
             }
         )
         label = f"depth-{self.spec.depth}+{self.spec.pretraining}-{decides}"
-        return out / FOLDER / f"components-{self.spec.size}" / label / f"seed-{self.seed}.json"
+        return cell_file(out, f"components-{self.spec.size}", label, self.seed)
 
     def compute(self, out: Path, data_dir: str | None) -> None:
         """Train and attack on one thread; a stopped cell goes on where it was."""
@@ -271,22 +273,22 @@ LAPTOP = {"epochs": 100, "updates": 3000}
 FULL = {"epochs": 1000, "updates": 100_000}
 
 
-def attack_cells(request: Request) -> list[AttackCell]:
-    """All victims; the published schedule if the request leaves the epochs open."""
+def attack_cells(study: Study) -> list[AttackCell]:
+    """All victims; the published schedule if the study leaves the epochs open."""
     return [
-        AttackCell(_spec(request, depth, victim), seed)
+        AttackCell(_spec(study, depth, victim), seed)
         for depth in DEPTHS
-        for victim in request.rows
-        for seed in range(request.seeds or 1)
+        for victim in study.rows
+        for seed in range(study.seeds or 1)
     ]
 
 
-def attack_table(request: Request) -> Findings:
+def attack_table(study: Study) -> Outcome:
     """One table per depth, and whether hardness-aware pre-training helps beyond noise."""
-    found = {depth: _found(request, depth) for depth in DEPTHS}
+    found = {depth: _found(study, depth) for depth in DEPTHS}
     found = {depth: victims for depth, victims in found.items() if victims}
     grids = [_grid(depth, victims) for depth, victims in found.items()]
-    schedule = _schedule(request)
+    schedule = _schedule(study)
     if grids:
         seeds = {rows["clean"].seeds for victims in found.values() for rows in victims.values()}
         note = (
@@ -304,8 +306,14 @@ def attack_table(request: Request) -> Findings:
         }
         for depth, victims in found.items()
     }
-    name = request.named("attacks")
-    return Findings(name, grids, {"depths": data, "schedule": schedule}, {}, _sentences(found))
+    comparisons = _comparisons(found)
+    return Outcome(
+        study.named("attacks"),
+        grids,
+        {"depths": data, "schedule": schedule, "comparisons": comparisons},
+        {},
+        [_sentence(name, one) for name, one in comparisons.items()],
+    )
 
 
 @dataclass(frozen=True)
@@ -327,24 +335,24 @@ def _count(seeds: set[int]) -> str:
     return f"mean of {'–'.join(map(str, sorted({min(seeds), max(seeds)})))} trained victims"
 
 
-def _schedule(request: Request) -> dict[str, Any]:
-    if request.epochs is None:
+def _schedule(study: Study) -> dict[str, Any]:
+    if study.epochs is None:
         return FULL
-    return {**LAPTOP, "epochs": request.epochs}
+    return {**LAPTOP, "epochs": study.epochs}
 
 
-def _spec(request: Request, depth: int, victim: str) -> AttackSpec:
+def _spec(study: Study, depth: int, victim: str) -> AttackSpec:
     # The text says nothing of victims without AUGCL: those of the default serve both.
-    shared = request.recipe == "paper" and victim != "AUGCL"
-    recipe = "default" if shared else request.recipe
-    return AttackSpec(depth=depth, pretraining=VICTIMS[victim], recipe=recipe, **_schedule(request))
+    shared = study.recipe == "paper" and victim != "AUGCL"
+    recipe = "default" if shared else study.recipe
+    return AttackSpec(depth=depth, pretraining=VICTIMS[victim], recipe=recipe, **_schedule(study))
 
 
-def _found(request: Request, depth: int) -> dict[str, dict[str, Share]]:
+def _found(study: Study, depth: int) -> dict[str, dict[str, Share]]:
     """Of each victim that was measured, by row."""
     found = {}
-    for victim in request.rows:
-        every = request.records(AttackCell(_spec(request, depth, victim), 0)).values()
+    for victim in study.rows:
+        every = study.records(AttackCell(_spec(study, depth, victim), 0)).values()
         if every:
             found[victim] = {row: _share(row, every) for row in ROWS}
     return found
@@ -374,9 +382,9 @@ def _text(share: Share, paper: float | None) -> str:
     return f"{mean:.2f} [{100 * low:.1f}, {100 * high:.1f}]{beside}"
 
 
-def _sentences(found: dict[int, dict[str, dict[str, Share]]]) -> list[str]:
-    """Does hardness-aware pre-training help? Intervals that do not overlap tell."""
-    sentences = []
+def _comparisons(found: dict[int, dict[str, dict[str, Share]]]) -> dict[str, dict[str, Any]]:
+    """Where hardness-aware pre-training is better or worse: the intervals do not overlap."""
+    comparisons = {}
     for base, victim in product(("Original", "GraphCL"), ("ProGCL", "AUGCL")):
         pairs = [
             (
@@ -388,13 +396,17 @@ def _sentences(found: dict[int, dict[str, dict[str, Share]]]) -> list[str]:
             if base in victims and victim in victims
             for row in ROWS
         ]
-        better = [where for where, ours, theirs in pairs if ours[0] > theirs[1]]
-        worse = [where for where, ours, theirs in pairs if ours[1] < theirs[0]]
-        parts = [f"better in {', '.join(better)}"] if better else []
-        parts += [f"worse in {', '.join(worse)}"] if worse else []
-        verdict = " and ".join(parts) + ", else" if parts else "all"
         if pairs:
-            sentences.append(
-                f"{victim} against {base}, {len(pairs)} comparisons: {verdict} within noise."
-            )
-    return sentences
+            comparisons[f"{victim} against {base}"] = {
+                "pairs": len(pairs),
+                "better": [which for which, ours, theirs in pairs if ours[0] > theirs[1]],
+                "worse": [which for which, ours, theirs in pairs if ours[1] < theirs[0]],
+            }
+    return comparisons
+
+
+def _sentence(name: str, found: dict[str, Any]) -> str:
+    """Does this pre-training help?"""
+    parts = [f"{kind} in {', '.join(found[kind])}" for kind in ("better", "worse") if found[kind]]
+    verdict = " and ".join(parts) + ", else" if parts else "all"
+    return f"{name}, {found['pairs']} comparisons: {verdict} within noise."

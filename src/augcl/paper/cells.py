@@ -1,151 +1,56 @@
-"""Cells of tables: one training with one seed, kept in one small file, computed once.
+"""Cells of tables: one training with one seed, computed once, by whichever process comes first.
 
-The file's place is a digest of everything that decides its content, so that tables share cells,
-and a changed setting is another cell.
+The file of a cell is named by a digest of everything that decides its content (see `records`), so
+that tables share cells, and a changed setting is another cell. `compute_missing` computes those
+that are not there: several at a time, and beside other processes that share the folder.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-import os
 import re
-import threading
 import warnings
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from concurrent.futures import BrokenExecutor
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
-from importlib import import_module
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol
 
-from joblib.externals.loky import ProcessPoolExecutor
+from filelock import FileLock, Timeout
+from joblib import Parallel, delayed
 
 from augcl.data.catalogue import known_name
-from augcl.files import read_record, remove_temporary, write_json
+from augcl.files import remove_temporary, write_json
 from augcl.hardness import UndefinedAlphaError
+from augcl.paper.records import cell_file, is_finished
 from augcl.runs.run import Spec, one_thread, run
 from augcl.training.method import plain_settings
 from augcl.training.progress import print_warning, progress_bar
 
-Item = TypeVar("Item")
-Result = TypeVar("Result")
 
-ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+class CellLike(Protocol):
+    """A cell of any table."""
 
+    @property
+    def name(self) -> str:
+        """Short, for people."""
 
-def share(
-    attempt: Callable[[Item], Result],
-    tasks: Iterable[Item],
-    finished: Callable[[Result], None],
-    lost: Callable[[Item, str], Result],
-    *,
-    helpers: int,
-) -> None:
-    """Attempt all tasks here and in other processes, and tell of each result as it comes.
+    @property
+    def order(self) -> tuple[Any, ...]:
+        """The costliest cells sort first: as the last they would leave other workers idle."""
 
-    Helpers take seconds to start, in which the first tasks are being done here. Whoever is done
-    takes the next task, since they differ in cost.
+    def path(self, out: Path) -> Path:
+        """The file that `compute` writes."""
 
-    Parameters
-    ----------
-    attempt : callable
-        A function of a module, from a task to its result.
-    finished : callable
-        Called with each result, never twice at once.
-    lost : callable
-        The result of a task whose helper died, and why that was.
-    helpers : int
-        So many processes of one thread each.
-    """
-    left, telling, stopped = deque(tasks), threading.Lock(), threading.Event()
-
-    def taken() -> Iterator[Item]:
-        with suppress(IndexError):  # none is left
-            while True:
-                yield left.popleft()
-
-    def tell(result: Result) -> None:
-        with telling:
-            finished(result)
-
-    def work() -> None:
-        for task in taken():
-            tell(attempt(task))
-
-    def delegate(pool: ProcessPoolExecutor) -> None:
-        for task in taken():
-            try:
-                result = pool.submit(attempt, task).result()
-            except Exception as error:
-                if stopped.is_set():
-                    return
-                tell(lost(task, str(error).split("\n", 1)[0]))
-                if isinstance(error, BrokenExecutor):
-                    return  # no helper is left; what remains is done here
-            else:
-                tell(result)
-
-    if not helpers:
-        work()
-        return
-    with _pool(helpers) as pool:
-        threads = [threading.Thread(target=delegate, args=(pool,)) for _ in range(helpers)]
-        for thread in threads:
-            thread.start()
-        try:
-            work()
-            for thread in threads:
-                thread.join()
-        finally:
-            stopped.set()
-            left.clear()  # after an interruption nothing new is begun
-
-
-_early: list[ProcessPoolExecutor] = []
-
-
-@contextmanager
-def early_helpers(count: int) -> Iterator[None]:
-    """Helpers for the first `share` in the block: they import what they need from now on.
-
-    That takes them seconds, as it does this process.
-    """
-    if count < 1:
-        yield
-        return
-    with _new_pool(count) as pool:
-        for _ in range(count):
-            pool.submit(import_module, "augcl.paper.cells")
-        _early.append(pool)
-        try:
-            yield
-        finally:
-            _early.clear()
-
-
-def _pool(count: int) -> AbstractContextManager[ProcessPoolExecutor]:
-    return nullcontext(_early.pop()) if _early else _new_pool(count)
-
-
-@contextmanager
-def _new_pool(count: int) -> Iterator[ProcessPoolExecutor]:
-    """Processes that end with the block, whatever they are doing."""
-    pool = ProcessPoolExecutor(count, env=ONE_THREAD)
-    try:
-        yield pool
-    finally:
-        pool.shutdown(kill_workers=True)
-
-
-FOLDER = "cells"
+    def compute(self, out: Path, data_dir: str | None) -> None:
+        """Write that file."""
 
 
 @dataclass(frozen=True)
 class Cell:
-    """What is trained and judged; `data` is a hash of data that have no published name."""
+    """A training and its evaluation; `data` is a hash of data that have no published name."""
 
     spec: Spec
     seed: int
@@ -153,25 +58,23 @@ class Cell:
 
     @property
     def name(self) -> str:
-        """Short, for people: GraphCL+dcl on MUTAG, seed 0."""
+        """For instance GraphCL+dcl on MUTAG, seed 0."""
         return f"{_label(self.spec)} on {Path(self.spec.dataset).name}, seed {self.seed}"
 
     @property
     def order(self) -> tuple[Any, ...]:
-        """The costliest first."""
         spec = self.spec
         return (spec.hardness == "none", -spec.all_epochs, spec.hardness, self.seed)
 
     def path(self, out: Path) -> Path:
-        label = f"{_label(self.spec)}-{digest({**self.spec.decides(), 'data': self.data})}"
+        key = f"{_label(self.spec)}-{digest({**self.spec.decides(), 'data': self.data})}"
         name = known_name(self.spec.dataset) or Path(self.spec.dataset).name
-        dataset = re.sub(r"[^\w.-]+", "_", name)
-        return out / FOLDER / dataset / label / f"seed-{self.seed}.json"
+        return cell_file(out, re.sub(r"[^\w.-]+", "_", name), key, self.seed)
 
     def compute(self, out: Path, data_dir: str | None) -> None:
-        """Train and judge on one thread.
+        """Train and evaluate on one thread.
 
-        A training of nodes, which may take an hour, goes on where a stopped one was.
+        A training of nodes, which may take an hour, continues where a stopped one was.
         """
         one_thread()
         work = work_folder(self.path(out)) if self.spec.level == "node" else None
@@ -179,7 +82,7 @@ class Cell:
             record = run(
                 self.spec, self.seed, data_dir=data_dir, progress=False, folder=work, resume=True
             ).record
-        except UndefinedAlphaError as error:  # a finding, and computing it again would not help
+        except UndefinedAlphaError as error:  # a result too: computing it again would not help
             facts = {"spec": asdict(self.spec), "seed": self.seed, "accuracy": None}
             hardness = plain_settings(self.spec.hardness_object())
             record = {**facts, "hardness_settings": hardness, "undefined": str(error)}
@@ -190,8 +93,19 @@ class Cell:
         return replace(self, seed=seed)
 
 
+def _label(spec: Spec) -> str:
+    hardness = "" if spec.hardness == "none" else f"+{spec.hardness}"
+    return f"{spec.method}{hardness}"
+
+
+def digest(decides: Any) -> str:
+    """A short hash of plain JSON values."""
+    text = json.dumps(decides, sort_keys=True)
+    return hashlib.blake2b(text.encode(), digest_size=6).hexdigest()
+
+
 def work_folder(path: Path) -> Path:
-    """Where the training of the cell with that file keeps what it needs to go on."""
+    """Where the training of the cell with that file keeps its checkpoint."""
     return path.with_suffix("")
 
 
@@ -206,53 +120,11 @@ def clear_work(path: Path) -> None:
             folder.rmdir()
 
 
-def digest(decides: Any) -> str:
-    """A short hash of plain JSON values."""
-    text = json.dumps(decides, sort_keys=True)
-    return hashlib.blake2b(text.encode(), digest_size=6).hexdigest()
-
-
-def records(path: Path) -> dict[int, dict[str, Any]]:
-    """The finished records beside `path`, the file of any seed, by seed."""
-    files = path.parent.glob("seed-*.json")
-    found = {int(file.stem.removeprefix("seed-")): read_record(file) for file in files}
-    return {seed: record for seed, record in sorted(found.items()) if record is not None}
-
-
-def _label(spec: Spec) -> str:
-    hardness = "" if spec.hardness == "none" else f"+{spec.hardness}"
-    return f"{spec.method}{hardness}"
-
-
-try:
-    import fcntl
-except ImportError:  # not on Windows: there two processes may compute the same cell
-    fcntl = None  # type: ignore[assignment]
-
-
-class Work(Protocol):
-    """A cell of any table."""
-
-    @property
-    def name(self) -> str:
-        """For people."""
-
-    @property
-    def order(self) -> tuple[Any, ...]:
-        """The costliest sort first: last, they would leave the other workers idle."""
-
-    def path(self, out: Path) -> Path:
-        """Of the file that it becomes."""
-
-    def compute(self, out: Path, data_dir: str | None) -> None:
-        """Write that file."""
-
-
 @dataclass(frozen=True)
 class Failure:
     """A cell that could not be computed, and why."""
 
-    cell: Work
+    cell: CellLike
     reason: str
 
     def __str__(self) -> str:
@@ -263,16 +135,16 @@ Ended = tuple[Path, Failure | None]
 
 
 def compute_missing(
-    cells: Sequence[Work], out: Path, *, data_dir: str | None, jobs: int
+    cells: Sequence[CellLike], out: Path, *, data_dir: str | None, jobs: int
 ) -> list[Failure]:
-    """Compute the cells that have no file yet; returns those that failed.
+    """Compute the cells that are not finished yet, `jobs` at a time; return those that failed.
 
     Several processes may share the folder: a cell that another one works on is left to it, and
     taken over only if that process ends without a result.
     """
     by_path = {cell.path(out): cell for cell in cells}
-    missing = {path: cell for path, cell in by_path.items() if not path.exists()}
-    for path in by_path.keys() - missing.keys():  # killed after the result, before this
+    missing = {path: cell for path, cell in by_path.items() if not is_finished(path, out)}
+    for path in by_path.keys() - missing.keys():  # left by a process killed after its result
         _lock_of(path).unlink(missing_ok=True)
         clear_work(path)
     order = sorted(missing, key=lambda path: missing[path].order)
@@ -284,24 +156,26 @@ def compute_missing(
             if not workers:
                 break
             report(len(missing) - len(left) - len(failed), _note(workers, failed))
-
-            def finished(ended: Ended, workers: int = workers) -> None:
-                path, failure = ended
-                if failure is not None:
-                    failed[path] = failure
-                done = sum(path.exists() for path in missing)
-                report(done, _note(min(workers, len(missing) - done - len(failed)), failed))
-
-            tasks = [Task(missing[path], out, data_dir, wait) for path in left]
-            share(_attempt, tasks, finished, Task.lost, helpers=workers - 1)
+            attempts = [Attempt(missing[path], out, data_dir, wait) for path in left]
+            with closing(_outcomes(attempts, workers)) as outcomes:
+                for path, failure in outcomes:
+                    if failure is not None:
+                        failed[path] = failure
+                    done = sum(path.exists() for path in missing)
+                    running = min(workers, len(missing) - done - len(failed))
+                    report(done, _note(running, failed))
     return list(failed.values())
 
 
+def _note(running: int, failed: dict[Path, Failure]) -> str:
+    return f"{running} running, {len(failed)} failed"
+
+
 @dataclass(frozen=True)
-class Task:
+class Attempt:
     """A cell to compute; if `wait`, also after another process that works on it."""
 
-    cell: Work
+    cell: CellLike
     out: Path
     data_dir: str | None
     wait: bool
@@ -310,62 +184,91 @@ class Task:
     def path(self) -> Path:
         return self.cell.path(self.out)
 
-    def lost(self, reason: str) -> Ended:
-        return self.path, Failure(self.cell, f"its process ended ({reason})")
+    def __call__(self) -> Ended:
+        """Compute the cell, unless another process does or did."""
+        warnings.showwarning = print_warning
+        path = self.path
+        try:
+            with _claim(path, wait=self.wait) as mine:
+                if mine and not path.exists():
+                    remove_temporary(path.parent, path.name)  # others write theirs there
+                    self.cell.compute(self.out, self.data_dir)
+        except Exception as error:
+            return path, Failure(self.cell, f"{type(error).__name__}: {error}")
+        return path, None
 
 
-def _attempt(task: Task) -> Ended:
-    warnings.showwarning = print_warning
-    path = task.path
+def _outcomes(attempts: Sequence[Attempt], workers: int) -> Generator[Ended, None, None]:
+    """The outcome of each attempt as it comes; with one worker computed here, in order.
+
+    A worker that dies takes the others with it. What they were computing is tried once more, each
+    attempt alone, so that only the one that kills its worker fails.
+    """
+    left = list(attempts)
+    while left:
+        begun: list[Attempt] = []
+        ended: set[Path] = set()
+        try:
+            with closing(_computed(left, begun, workers)) as outcomes:
+                for path, failure in outcomes:
+                    ended.add(path)
+                    yield path, failure
+        except BrokenExecutor:
+            for attempt in begun:
+                if attempt.path not in ended:
+                    yield _computed_alone(attempt)
+        left = left[len(begun) :]
+
+
+def _computed(
+    attempts: Sequence[Attempt], begun: list[Attempt], workers: int
+) -> Generator[Ended, None, None]:
+    """Likewise; raises `BrokenExecutor` if a worker dies, with `begun` up to there."""
+
+    def begin() -> Iterator[Any]:
+        for attempt in attempts:
+            begun.append(attempt)
+            yield delayed(attempt)()
+
+    parallel = Parallel(
+        workers, return_as="generator_unordered", pre_dispatch="n_jobs", batch_size=1
+    )
+    results = parallel(begin())
     try:
-        with _claim(path, wait=task.wait) as mine:
-            if mine and not path.exists():
-                remove_temporary(path.parent, path.name)  # others write theirs there
-                task.cell.compute(task.out, task.data_dir)
-    except Exception as error:
-        return path, Failure(task.cell, f"{type(error).__name__}: {error}")
-    return path, None
+        for ended in results:  # noqa: UP028 -- `yield from` would close it too early, with a warning
+            yield ended
+    finally:
+        with warnings.catch_warnings():  # after an interruption joblib tells what it cancels
+            warnings.simplefilter("ignore")
+            results.close()
+
+
+def _computed_alone(attempt: Attempt) -> Ended:
+    try:
+        return next(_computed([attempt], [], workers=2))  # one of them idle, and not this process
+    except BrokenExecutor as error:
+        reason = "its process ended ({})".format(str(error).split("\n", 1)[0])
+        return attempt.path, Failure(attempt.cell, reason)
 
 
 @contextmanager
 def _claim(path: Path, *, wait: bool) -> Iterator[bool]:
     """Whether the cell is ours to compute. The system ends the claim of a process that dies."""
-    if fcntl is None:
-        yield True
-        return
     path.parent.mkdir(parents=True, exist_ok=True)
-    lock = _lock_of(path)
-    handle = _locked(lock, wait)
-    if handle is None:
+    lock = FileLock(_lock_of(path), blocking=wait)
+    try:
+        lock.acquire()
+    except Timeout:
         yield False
         return
     try:
         yield True
     finally:
         # Whoever waits for this lock finds the result, if there is one, and computes nothing.
-        lock.unlink(missing_ok=True)
-        os.close(handle)
+        with suppress(OSError):  # Windows keeps the file of a lock that somebody has open
+            Path(lock.lock_file).unlink(missing_ok=True)
+        lock.release()
 
 
 def _lock_of(path: Path) -> Path:
     return path.with_suffix(".lock")
-
-
-def _locked(lock: Path, wait: bool) -> int | None:
-    """The handle of the lock file, ours alone; None if another process has it."""
-    while True:
-        handle = os.open(lock, os.O_CREAT | os.O_WRONLY, 0o666)
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
-            if os.path.samestat(os.fstat(handle), lock.stat()):
-                return handle
-        except BlockingIOError:
-            os.close(handle)
-            return None
-        except FileNotFoundError:
-            pass
-        os.close(handle)  # removed by whoever had it: the lock is what lies there now
-
-
-def _note(running: int, failed: dict[Path, Failure]) -> str:
-    return f"{running} running, {len(failed)} failed"

@@ -21,24 +21,20 @@ import torch
 from joblib import Parallel, delayed
 
 from augcl.data import load_graphs
-from augcl.files import read_record, write_json
+from augcl.files import write_json
 from augcl.hardness import AffinityUncertainty, CollapseWarning
-from augcl.methods.contrast import EmbeddedBatches
 from augcl.methods.graphcl import GraphCL
-from augcl.paper import liveness
-from augcl.paper.graph_rows import DATASETS
 from augcl.paper.grid import Grid
 from augcl.paper.liveness import WARMUP_EPOCHS
 from augcl.paper.published import REWARDS
 from augcl.paper.readings import STATES
+from augcl.paper.records import COLLAPSE, LIVENESS, is_finished, read, read_seeds
+from augcl.paper.rows import GRAPH_DATASETS
 from augcl.runs.run import Spec, one_thread
-from augcl.training.estimator import batch_statistics, fixed_batches, running_statistics
-
-FOLDER = "collapse"
-STATISTICS = {"batch": batch_statistics, "running": running_statistics}
+from augcl.training.batches import STATISTICS, fixed_batches
 
 
-class Fit(NamedTuple):
+class FitSettings(NamedTuple):
     """What may decide whether the model learns."""
 
     inputs: str
@@ -63,7 +59,7 @@ class Fit(NamedTuple):
         )
 
 
-def every_fit() -> Iterator[Fit]:
+def every_fit() -> Iterator[FitSettings]:
     """All combinations; the rewards of one change fastest."""
     choices = (
         ("unit", "raw"),
@@ -73,7 +69,7 @@ def every_fit() -> Iterator[Fit]:
         tuple(STATISTICS),
         REWARDS,
     )
-    return itertools.starmap(Fit, itertools.product(*choices))
+    return itertools.starmap(FitSettings, itertools.product(*choices))
 
 
 def states(dataset: str, seed: int, *, data_dir: str | None = None) -> dict[str, str]:
@@ -85,9 +81,8 @@ def states(dataset: str, seed: int, *, data_dir: str | None = None) -> dict[str,
     found = {}
     for fit in every_fit():
         generator = torch.Generator().manual_seed(seed)
-        pairs = EmbeddedBatches(
-            model._pair, fixed_batches(graphs, model.batch_size, generator), generator
-        )
+        batches = fixed_batches(graphs, model.batch_size, generator)
+        pairs = model.pairs(batches, generator)
         with STATISTICS[fit.batch_norm](model.network_), warnings.catch_warnings():
             warnings.simplefilter("ignore", CollapseWarning)
             found[fit.name] = fit.hardness().fit(pairs, generator=generator).vitals_.state
@@ -96,20 +91,103 @@ def states(dataset: str, seed: int, *, data_dir: str | None = None) -> dict[str,
 
 def counts(folder: Path, dataset: str) -> tuple[dict[str, Counter[str]], int]:
     """How often each state was met, by the name of the fit; and the number of trainings."""
-    records = [read_record(path) for path in sorted((folder / FOLDER / dataset).glob("*.json"))]
+    records = read_seeds(_file(folder, dataset, 0), folder).values()
     every: dict[str, Counter[str]] = {}
     for record in records:
-        for name, state in (record or {}).get("states", {}).items():
+        for name, state in record["states"].items():
             every.setdefault(name, Counter())[state] += 1
     return every, len(records)
 
 
+def _file(out: Path, dataset: str, seed: int) -> Path:
+    return out / COLLAPSE / dataset / f"seed-{seed}.json"
+
+
 def _store(dataset: str, seed: int, out: Path, data_dir: str | None) -> None:
     one_thread()
-    path = out / FOLDER / dataset / f"seed-{seed}.json"
-    if not path.exists():
+    path = _file(out, dataset, seed)
+    if not is_finished(path, out):
         record: dict[str, Any] = {"dataset": dataset, "seed": seed}
         write_json(path, {**record, "states": states(dataset, seed, data_dir=data_dir)})
+
+
+def vital_signs(folder: Path) -> Grid:
+    """What each fit of `liveness` found, one line a data set and reward."""
+    rows = [
+        (
+            dataset,
+            f"{fit['reward']:.1f}",
+            fit["state"],
+            f"{fit['uncertainty_mean']:.3f} ± {fit['uncertainty_std']:.3f}",
+            f"{fit['weight_std']:.2f}",
+            f"{100 * fit['near_one']:.1f} %",
+            f"{100 * fit['agreement']:.1f} % ({100 * fit['majority']:.1f} %)",
+            f"{fit['weight_true_negatives']:.3f}",
+            f"{fit['weight_false_negatives']:.3f}",
+        )
+        for dataset in GRAPH_DATASETS
+        for fit in fits_of(folder, dataset)
+    ]
+    header = (
+        "",
+        "reward o",
+        "state",
+        "u",
+        "std of w",
+        "w within 1 % of 1",
+        "agreement (majority)",
+        "w, true",
+        "w, false",
+    )
+    return Grid("One fit per reward", header, tuple(rows))
+
+
+def fits_of(folder: Path, dataset: str) -> list[dict[str, Any]]:
+    """The fits of `liveness` on a data set, one a reward; none if they were not measured."""
+    found = read(folder / LIVENESS / f"{dataset}.json", folder)
+    return [] if found is None else found["fits"]
+
+
+def state_tables(folder: Path) -> list[Grid]:
+    """How many fits of each combination were alive, by reward, one table a data set."""
+    return [
+        _state_table(folder, dataset) for dataset in GRAPH_DATASETS if counts(folder, dataset)[1]
+    ]
+
+
+def _state_table(folder: Path, dataset: str) -> Grid:
+    by_name, trainings = counts(folder, dataset)
+    fits = [fit for fit in every_fit() if fit.name in by_name]
+    rows = []
+    for grid_row in zip(
+        *[iter(fits)] * len(REWARDS), strict=True
+    ):  # they differ in the reward only
+        found = [by_name[fit.name] for fit in grid_row]
+        rows.append(
+            (
+                ", ".join(grid_row[0][:-1]),
+                *(" / ".join(str(count[state]) for state in STATES) for count in found),
+            )
+        )
+    notes = (
+        f"{trainings} trainings; fits that are {', '.join(STATES)}.",
+        *_by_inputs(fits, by_name),
+    )
+    header = ("inputs, clusters of, optimiser, loss, batch norm", *(f"o = {o}" for o in REWARDS))
+    return Grid(f"{dataset}: states by settings", header, tuple(rows), notes)
+
+
+def _by_inputs(fits: list[FitSettings], counts: dict[str, Counter[str]]) -> list[str]:
+    sentences = []
+    for rewards in (REWARDS[:1], REWARDS[2:]):
+        shares = []
+        for inputs in ("unit", "raw"):
+            those = [counts[f.name] for f in fits if f.inputs == inputs and f.reward in rewards]
+            alive, every = sum(c["alive"] for c in those), sum(c.total() for c in those)
+            shares.append(f"{alive} of {every} fits with {inputs} inputs")
+        span = f"{rewards[0]}" if len(rewards) == 1 else f"{rewards[0]} to {rewards[-1]}"
+        sentences.append(f"At o = {span}, {' and '.join(shares)} are alive.")
+    return sentences
 
 
 def main() -> None:
@@ -129,98 +207,3 @@ def main() -> None:
 
 if __name__ == "__main__":
     main()
-
-
-COLLAPSE = """\
-## When does the uncertainty model learn?
-
-Plain GraphCL for 20 epochs with several seeds; after each training one fit for every combination
-of settings, with 128 units, ten passes over all pairs, learning rate 0.01, no warm-up and no
-restart, as published. *Batch norm*: the encoder uses the statistics of each batch, or its running
-averages, while the pairs of the fit are embedded."""
-TEXT = """\
-## Is the uncertainty model alive?
-
-After 20 epochs of GraphCL, one fit per reward with the default settings. *Agreement*: share of
-pairs whose group the model names rightly; in parentheses the share of the larger group. *w*: mean
-weight of candidates with another label (true negatives) and with the anchor's label (false ones);
-the paper's first figure claims the former to be larger."""
-
-
-def life_section(folder: Path) -> str:
-    """Vital signs by reward, and which settings let the model learn."""
-    vital = _vital_signs(folder)
-    parts = [TEXT, vital.markdown()] if vital.rows else []
-    tables = [table for dataset in DATASETS if (table := _collapse(folder, dataset))]
-    return "\n\n".join([*parts, *([COLLAPSE, *tables] if tables else [])])
-
-
-def _vital_signs(folder: Path) -> Grid:
-    rows = [
-        (
-            dataset,
-            f"{fit['reward']:.1f}",
-            fit["state"],
-            f"{fit['uncertainty_mean']:.3f} ± {fit['uncertainty_std']:.3f}",
-            f"{fit['weight_std']:.2f}",
-            f"{100 * fit['near_one']:.1f} %",
-            f"{100 * fit['agreement']:.1f} % ({100 * fit['majority']:.1f} %)",
-            f"{fit['weight_true_negatives']:.3f}",
-            f"{fit['weight_false_negatives']:.3f}",
-        )
-        for dataset in DATASETS
-        for fit in _fits(folder, dataset)
-    ]
-    header = (
-        "",
-        "reward o",
-        "state",
-        "u",
-        "std of w",
-        "w within 1 % of 1",
-        "agreement (majority)",
-        "w, true",
-        "w, false",
-    )
-    return Grid("One fit per reward", header, tuple(rows))
-
-
-def _fits(folder: Path, dataset: str) -> list[dict[str, Any]]:
-    found = read_record(folder / liveness.FOLDER / f"{dataset}.json")
-    return [] if found is None else found["fits"]
-
-
-def _collapse(folder: Path, dataset: str) -> str:
-    """How many fits of each combination were alive, by reward, and what the inputs decide."""
-    by_name, trainings = counts(folder, dataset)
-    fits = [fit for fit in every_fit() if fit.name in by_name]
-    if not fits:
-        return ""
-    rows = []
-    for alike in zip(*[iter(fits)] * len(REWARDS), strict=True):  # they differ in the reward only
-        found = [by_name[fit.name] for fit in alike]
-        rows.append(
-            (
-                ", ".join(alike[0][:-1]),
-                *(" / ".join(str(count[state]) for state in STATES) for count in found),
-            )
-        )
-    notes = (
-        f"{trainings} trainings; fits that are {', '.join(STATES)}.",
-        *_by_inputs(fits, by_name),
-    )
-    header = ("inputs, clusters of, optimiser, loss, batch norm", *(f"o = {o}" for o in REWARDS))
-    return Grid(f"{dataset}: states by settings", header, tuple(rows), notes).markdown()
-
-
-def _by_inputs(fits: list[Fit], counts: dict[str, Counter[str]]) -> list[str]:
-    sentences = []
-    for rewards in (REWARDS[:1], REWARDS[2:]):
-        shares = []
-        for inputs in ("unit", "raw"):
-            those = [counts[f.name] for f in fits if f.inputs == inputs and f.reward in rewards]
-            alive, every = sum(c["alive"] for c in those), sum(c.total() for c in those)
-            shares.append(f"{alive} of {every} fits with {inputs} inputs")
-        span = f"{rewards[0]}" if len(rewards) == 1 else f"{rewards[0]} to {rewards[-1]}"
-        sentences.append(f"At o = {span}, {' and '.join(shares)} are alive.")
-    return sentences

@@ -8,18 +8,19 @@ from typing import Any
 
 from augcl.evaluation.statistics import PairedDifference, Ranks, compare_ranks, holm, p_text
 from augcl.paper.figures import critical_difference
-from augcl.paper.grid import Findings, Grid
-from augcl.paper.table import Measured, Table
+from augcl.paper.grid import Grid, Outcome
+from augcl.paper.study import Accuracies
+from augcl.paper.table import Table
 
 LEVEL = 0.05
 
 
-def headroom(rows: Mapping[str, Measured], table: Table) -> PairedDifference | None:
+def headroom(rows: Mapping[str, Accuracies], table: Table) -> PairedDifference | None:
     """Oracle − base: what the best weighting of negatives could gain."""
     return _difference(rows, table.ceiling, table.base)
 
 
-def verdict(rows: Mapping[str, Measured], table: Table) -> list[str]:
+def verdict(rows: Mapping[str, Accuracies], table: Table) -> list[str]:
     """Is the base worth training, does a method beat it, and could one?"""
     sentences = []
     trained = _difference(rows, table.base, table.floor)
@@ -38,7 +39,7 @@ def verdict(rows: Mapping[str, Measured], table: Table) -> list[str]:
     return sentences
 
 
-def _difference(rows: Mapping[str, Measured], a: str, b: str) -> PairedDifference | None:
+def _difference(rows: Mapping[str, Accuracies], a: str, b: str) -> PairedDifference | None:
     return rows[a].minus(rows[b]) if a in rows and b in rows else None
 
 
@@ -76,7 +77,7 @@ def _room(base: str, room: PairedDifference) -> str:
     )
 
 
-Results = Mapping[str, Mapping[str, Measured]]
+Results = Mapping[str, Mapping[str, Accuracies]]
 """By data set, then by row."""
 
 TESTS = {
@@ -85,7 +86,7 @@ TESTS = {
 }
 
 
-def comparison(name: str, results: Results, table: Table, *, notes: Sequence[str] = ()) -> Findings:
+def comparison(name: str, results: Results, table: Table, *, notes: Sequence[str] = ()) -> Outcome:
     """Everything about some rows on some data sets."""
     grids = [_of_dataset(dataset, rows, table) for dataset, rows in results.items() if rows]
     ranks = _ranks(results, table)
@@ -103,10 +104,10 @@ def comparison(name: str, results: Results, table: Table, *, notes: Sequence[str
     figures = {}
     if ranks is not None and len(ranks.names) > 2:
         figures[f"{name}-ranks"] = critical_difference(ranks)
-    return Findings(name, grids, _data(results, table, ranks), figures, sentences)
+    return Outcome(name, grids, _data(results, table, ranks), figures, sentences)
 
 
-def _of_dataset(dataset: str, rows: Mapping[str, Measured], table: Table) -> Grid:
+def _of_dataset(dataset: str, rows: Mapping[str, Accuracies], table: Table) -> Grid:
     seeds = max(len(found.runs) for found in rows.values())
     paper_has_it = any(table.published(row, dataset) for row in rows)
     lines = []
@@ -142,13 +143,13 @@ def _explanation(results: Results, table: Table) -> list[str]:
     return [*notes, f"p: {TESTS[table.level]}, against {table.base}, on the same seeds and splits."]
 
 
-def _beside(found: Measured, paper: tuple[float, float] | None) -> tuple[str, str]:
+def _beside(found: Accuracies, paper: tuple[float, float] | None) -> tuple[str, str]:
     if paper is None:
         return "", ""
     return f"{paper[0]:.2f} ± {paper[1]:.2f}", f"{100 * found.mean - paper[0]:+.2f}"
 
 
-def against(found: Measured, base: Measured | None) -> tuple[str, str]:
+def against(found: Accuracies, base: Accuracies | None) -> tuple[str, str]:
     if base is None:
         return "", ""
     difference = found.minus(base)

@@ -16,17 +16,17 @@ from augcl.files import write_json
 from augcl.hardness import Hardness
 from augcl.hardness.affinity import CollapseWarning
 from augcl.losses import info_nce
-from augcl.methods.contrast import EmbeddedBatches
 from augcl.methods.graphcl import GraphCL
 from augcl.methods.recipes import get_recipe
-from augcl.paper.cells import FOLDER, Work, digest
+from augcl.paper.cells import CellLike, digest
 from augcl.paper.figures import Line, line_panels
-from augcl.paper.grid import Findings, Grid
+from augcl.paper.grid import Grid, Outcome
 from augcl.paper.readings import base_of
-from augcl.paper.request import Request
+from augcl.paper.records import cell_file
+from augcl.paper.study import Study
 from augcl.paper.table import Table
 from augcl.runs.run import Spec, one_thread, versions
-from augcl.training.estimator import batch_statistics, fixed_batches
+from augcl.training.batches import STATISTICS, batch_statistics, fixed_batches
 
 
 def onset_of(spec: Spec) -> int:
@@ -56,8 +56,7 @@ class JumpCell:
 
     def path(self, out: Path) -> Path:
         decides = digest({**self.spec.decides(), "data": self.data, "onset": onset_of(self.spec)})
-        folder = out / FOLDER / Path(self.spec.dataset).name / f"onset-{decides}"
-        return folder / f"seed-{self.seed}.json"
+        return cell_file(out, Path(self.spec.dataset).name, f"onset-{decides}", self.seed)
 
     def compute(self, out: Path, data_dir: str | None) -> None:
         one_thread()
@@ -75,8 +74,8 @@ class JumpCell:
         hardness = self.spec.hardness_object()
         with batch_statistics(model.network_), warnings.catch_warnings():
             warnings.simplefilter("ignore", CollapseWarning)  # the state is part of the record
-            pairs = EmbeddedBatches(model._pair, batches, generator)
-            with model._statistics(model.network_):
+            pairs = model.pairs(batches, generator)
+            with STATISTICS[get_recipe(model.recipe).statistics](model.network_):
                 hardness.fit(pairs, generator=generator)
             losses = jump([*pairs], hardness, tau=model.tau, generator=generator)
         return {"seed": self.seed, **losses, "state": hardness.diagnose()["state"]}
@@ -170,22 +169,22 @@ class Step:
         )
 
 
-def convergence_cells(request: Request, table: Table) -> list[Work]:
+def convergence_cells(study: Study, table: Table) -> list[CellLike]:
     """All trainings, and what the weights of AUGCL do at their onset."""
     jumps = [
         JumpCell(cell.spec, seed, cell.data)
-        for dataset in request.datasets
-        for row in request.rows
-        for cell in [request.cell(table, dataset, row)]
-        for seed in range(request.seeds or 1)
+        for dataset in study.datasets
+        for row in study.rows
+        for cell in [study.cell(table, dataset, row)]
+        for seed in range(study.seeds or 1)
         if cell.spec.hardness == "augcl"
     ]
-    return [*request.cells(table), *jumps]
+    return [*study.cells(table), *jumps]
 
 
-def convergence(request: Request, table: Table) -> Findings:
+def convergence(study: Study, table: Table) -> Outcome:
     """Mean loss of each epoch over the seeds, by method; and the step at the onset."""
-    curves = {dataset: _curves(request, table, dataset) for dataset in request.datasets}
+    curves = {dataset: _curves(study, table, dataset) for dataset in study.datasets}
     panels = {
         dataset: [Line(row, list(range(1, len(y) + 1)), y) for row, y in rows.items()]
         for dataset, rows in curves.items()
@@ -194,10 +193,10 @@ def convergence(request: Request, table: Table) -> Findings:
     figures = {}
     if panels:
         figures["convergence"] = line_panels(panels, xlabel="epoch", ylabel="loss")
-    steps = _steps(request, table, curves)
-    jumps = _jumps(request, table)
+    steps = _steps(study, table, curves)
+    jumps = _jumps(study, table)
     data = {"losses": curves, "onset": {f"{s.dataset}, {s.row}": s.onset for s in steps}}
-    return Findings(
+    return Outcome(
         "convergence",
         [_grid(curves), *([_jump_grid(jumps)] if jumps else [])],
         {**data, "jumps": jumps},
@@ -206,22 +205,22 @@ def convergence(request: Request, table: Table) -> Findings:
     )
 
 
-def _curves(request: Request, table: Table, dataset: str) -> dict[str, list[float]]:
+def _curves(study: Study, table: Table, dataset: str) -> dict[str, list[float]]:
     found = {}
-    for row in request.rows:
-        records = request.records(request.cell(table, dataset, row)).values()
+    for row in study.rows:
+        records = study.records(study.cell(table, dataset, row)).values()
         losses = [record["losses"] for record in records if record.get("losses")]
         if losses:
             found[row] = np.mean(losses, axis=0).tolist()
     return found
 
 
-def _steps(request: Request, table: Table, curves: Curves) -> list[Step]:
+def _steps(study: Study, table: Table, curves: Curves) -> list[Step]:
     """Of the rows with AUGCL whose base was measured too."""
     steps = []
     for dataset, rows in curves.items():
         for row in rows:
-            spec = request.cell(table, dataset, row).spec
+            spec = study.cell(table, dataset, row).spec
             base = base_of(row, table) if spec.hardness == "augcl" else ""
             if base not in rows:
                 continue
@@ -248,15 +247,15 @@ def step_at(curve: list[float], base: list[float], onset: int) -> dict[str, floa
     }
 
 
-def _jumps(request: Request, table: Table) -> dict[str, dict[str, Any]]:
+def _jumps(study: Study, table: Table) -> dict[str, dict[str, Any]]:
     """Means over the seeds of what was measured at the onset, by data set and row."""
     found = {}
-    for dataset in request.datasets:
-        for row in request.rows:
-            cell = request.cell(table, dataset, row)
+    for dataset in study.datasets:
+        for row in study.rows:
+            cell = study.cell(table, dataset, row)
             if cell.spec.hardness != "augcl":
                 continue
-            records = list(request.records(JumpCell(cell.spec, 0, cell.data)).values())
+            records = list(study.records(JumpCell(cell.spec, 0, cell.data)).values())
             if records:
                 found[f"{dataset}, {row}"] = {
                     **{
@@ -264,7 +263,7 @@ def _jumps(request: Request, table: Table) -> dict[str, dict[str, Any]]:
                         for kind in ("plain", "weighted", "shuffled")
                     },
                     "states": [record["state"] for record in records],
-                    "weights_at_the_end": _weights_at_the_end(request.records(cell)),
+                    "weights_at_the_end": _weights_at_the_end(study.records(cell)),
                 }
     return found
 

@@ -17,12 +17,12 @@ from augcl.errors import one_of
 from augcl.files import write_json
 from augcl.hardness import AffinityUncertainty
 from augcl.hardness.affinity import CollapseWarning
-from augcl.paper.cells import FOLDER, digest
+from augcl.paper.cells import digest
 from augcl.paper.figures.style import INK, PAGE, PALE, SMALL, freeze, legend_above, styled
-from augcl.paper.graph_rows import READINGS as VARIANTS
-from augcl.paper.graph_rows import TABLE
-from augcl.paper.grid import Findings, Grid
-from augcl.paper.request import Request
+from augcl.paper.grid import Grid, Outcome
+from augcl.paper.records import cell_file
+from augcl.paper.rows import AUGCL_READINGS, GRAPHS
+from augcl.paper.study import Study
 from augcl.runs.run import hardness_settings
 
 if TYPE_CHECKING:
@@ -39,8 +39,8 @@ UPDATE = 2 * SIZE
 """Pairs in an update, those of two anchors: with the usual 2,048 a pass would be one update."""
 
 READINGS: dict[str, dict[str, Any]] = {
-    "AUGCL": TABLE.rows["AUGCL"],
-    **{row: given for row, given in VARIANTS.items() if given["hardness"] == "augcl"},
+    "AUGCL": GRAPHS.rows["AUGCL"],
+    **AUGCL_READINGS,
 }
 """AUGCL's default, and the paper and its released code as they can be read."""
 
@@ -82,8 +82,7 @@ class ToyCell:
     def path(self, out: Path) -> Path:
         settings = hardness_settings(_hardness(self.reading, 0))
         decides = digest({"settings": settings, "points": points(self.toy, 0).round(6).tolist()})
-        folder = out / FOLDER / f"toy-{self.toy}" / f"{self.reading}-{decides}"
-        return folder / f"seed-{self.seed}.json"
+        return cell_file(out, f"toy-{self.toy}", f"{self.reading}-{decides}", self.seed)
 
     def compute(self, out: Path, data_dir: str | None) -> None:
         write_json(self.path(out), self.record())
@@ -315,15 +314,15 @@ Records = dict[str, dict[str, dict[int, dict[str, Any]]]]
 """By toy, reading and seed."""
 
 
-def toy_cells(request: Request) -> list[ToyCell]:
+def toy_cells(study: Study) -> list[ToyCell]:
     """Every reading on every drawing of both toys."""
-    seeds = range(request.seeds or 1)
-    return [ToyCell(toy, row, seed) for toy in TOYS for row in request.rows for seed in seeds]
+    seeds = range(study.seeds or 1)
+    return [ToyCell(toy, row, seed) for toy in TOYS for row in study.rows for seed in seeds]
 
 
-def figure_one(request: Request) -> Findings:
+def figure_one(study: Study) -> Outcome:
     """One figure of the first drawing of each toy, and a table over all drawings."""
-    found = toy_records(request)
+    found = toy_records(study)
     lines = [
         _line(toy, row, list(drawn.values()))
         for toy, rows in found.items()
@@ -336,14 +335,14 @@ def figure_one(request: Request) -> Findings:
         for toy, rows in found.items()
         if rows and all(0 in drawn for drawn in rows.values())
     }
-    return Findings("figure-1", grids, {"toys": _by_toy(found)}, figures, _sentences(found))
+    return Outcome("figure-1", grids, {"toys": _by_toy(found)}, figures, _sentences(found))
 
 
-def toy_records(request: Request) -> Records:
+def toy_records(study: Study) -> Records:
     """What is finished, by toy, reading and seed."""
     found: Records = {}
     for toy in TOYS:
-        every = {row: request.records(ToyCell(toy, row, 0)) for row in request.rows}
+        every = {row: study.records(ToyCell(toy, row, 0)) for row in study.rows}
         found[toy] = {row: drawn for row, drawn in every.items() if drawn}
     return found
 

@@ -1,4 +1,8 @@
-"""One table of strings, to read in Markdown, LaTeX or the terminal."""
+"""What a reproduction shows: tables of text, figures, sentences and all numbers.
+
+`Outcome` holds everything about one table or figure of the paper and writes it; `Grid` is one table
+of text, for Markdown, LaTeX or the terminal. How text is escaped in each comes last.
+"""
 
 from __future__ import annotations
 
@@ -20,12 +24,130 @@ from augcl.paper.figures import save
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+SPREAD = (
+    "±: standard deviation over seeds, of nodes over all splits of all seeds; of published numbers "
+    "as published."
+)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Tables to read, figures by name, sentences that sum up, and all numbers as plain JSON."""
+
+    name: str
+    grids: list[Grid]
+    data: dict[str, Any]
+    figures: dict[str, Figure] = field(default_factory=dict)
+    sentences: list[str] = field(default_factory=list)
+
+    @property
+    def empty(self) -> bool:
+        """Whether there is no line in any table."""
+        return not any(grid.rows for grid in self.grids)
+
+    def explained(self) -> Outcome:
+        """With a note on ±, if a table has one: for a table that stands alone."""
+        cells = (cell for grid in self.grids for row in grid.rows for cell in row)
+        if not any("±" in cell for cell in cells):
+            return self
+        *others, last = self.grids
+        return replace(self, grids=[*others, replace(last, notes=(*last.notes, SPREAD))])
+
+    def markdown(self) -> str:
+        return "\n\n".join([*(grid.markdown() for grid in self.grids), *self.sentences]) + "\n"
+
+    def write(self, out: Path) -> list[Path]:
+        """NAME.md, NAME.tex, NAME.json and the figures; returns the paths."""
+        stem = out / self.name
+        text, tex, data = (stem.with_suffix(ending) for ending in (".md", ".tex", ".json"))
+        write_text(text, self.markdown())
+        write_text(tex, "\n\n".join(grid.latex() for grid in self.grids) + "\n")
+        write_json(data, {"name": self.name, **self.data, "sentences": self.sentences})
+        drawn = [save(figure, out / name) for name, figure in self.figures.items()]
+        return [text, tex, data, *(path for paths in drawn for path in paths)]
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A table of plain text; nothing in it is taken for markup.
+
+    Parameters
+    ----------
+    title : str
+        What the table shows.
+    header : tuple of str
+        Names of the columns. The first column names the rows, the others hold values.
+    rows : tuple of tuples of str
+        As many cells each as the header has.
+    notes : tuple of str
+        Sentences under the table.
+
+    Examples
+    --------
+    >>> grid = Grid("Accuracy", ("", "MUTAG"), (("AUGCL", "89.20 ± 1.08"),), ("In percent.",))
+    >>> print(grid.markdown())
+    ### Accuracy
+    <BLANKLINE>
+    |  | MUTAG |
+    |---|---:|
+    | AUGCL | 89.20 ± 1.08 |
+    <BLANKLINE>
+    In percent.
+    """
+
+    title: str
+    header: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not self.header:
+            raise ValueError(f"table {self.title!r} has no columns")
+        for number, row in enumerate(self.rows, start=1):
+            if len(row) != len(self.header):
+                raise ValueError(
+                    f"row {number} of table {self.title!r} has {len(row)} cells, "
+                    f"its header {len(self.header)}"
+                )
+
+    def markdown(self) -> str:
+        """A heading of the third level, the table, and the notes as a paragraph."""
+        return f"### {markdown_escape(self.title)}\n\n{self.table()}"
+
+    def table(self) -> str:
+        """The same without the heading."""
+        escape = markdown_escape
+        cells = [[escape(cell) for cell in row] for row in self.rows]
+        parts = [markdown_table([escape(name) for name in self.header], cells)]
+        if self.notes:
+            parts.append(" ".join(map(escape, self.notes)))
+        return "\n\n".join(parts)
+
+    def latex(self) -> str:
+        """A floating table with caption and notes, for the packages booktabs and inputenc.
+
+        >>> print(Grid("τ", ("",), (("a & b",),)).latex().splitlines()[2])
+          \\caption{$\\tau$}
+        """
+        return latex_table(self.header, self.rows, caption=self.title, notes=self.notes)
+
+    def terminal(self) -> Table:
+        """A table that a `rich.console.Console` prints."""
+        notes = Text(" ".join(self.notes)) if self.notes else None
+        table = Table(title=Text(self.title), caption=notes, box=SIMPLE_HEAD, pad_edge=False)
+        for number, name in enumerate(self.header):
+            table.add_column(Text(name), justify="right" if number else "left")
+        for row in self.rows:
+            table.add_row(*map(Text, row))
+        return table
+
+
 # An underline is markup unless it stands between letters or digits.
 MARKUP = re.compile(r"[\\`*<\[|&~$]|(?<![^\W_])_|_(?![^\W_])")
 
 
 def markdown_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A Markdown markdown_table; all columns but the first are aligned to the right.
+    """A Markdown table; all columns but the first are aligned to the right.
 
     >>> print(markdown_table(["", "a"], [["x", "1"]]))
     |  | a |
@@ -39,7 +161,7 @@ def markdown_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def markdown_escape(text: str) -> str:
-    """One line of Markdown that shows `text` as it is, also inside a markdown_table.
+    """One line of Markdown that shows `text` as it is, also inside a table.
 
     >>> print(markdown_escape("P(a|b) of GraphCL_AUGCL*"))
     P(a\\|b) of GraphCL_AUGCL\\*
@@ -112,10 +234,10 @@ RAISED = {"<super>": "^", "<sub>": "_"}
 def latex_table(
     header: Sequence[str], rows: Sequence[Sequence[str]], *, caption: str, notes: Sequence[str] = ()
 ) -> str:
-    """A floating latex_table; all columns but the first are aligned to the right.
+    """A floating table; all columns but the first are aligned to the right.
 
     >>> print(latex_table(["", "α"], [["a_1", "1 ± 2"]], caption="Mine", notes=["50 % of all."]))
-    \\begin{latex_table}
+    \\begin{table}
       \\centering
       \\caption{Mine}
       \\begin{tabular}{lr}
@@ -127,24 +249,24 @@ def latex_table(
       \\end{tabular}
       \\par\\smallskip
       \\parbox{\\linewidth}{\\footnotesize 50 \\% of all.}
-    \\end{latex_table}
+    \\end{table}
     """
     lines = [
-        r"\begin{latex_table}",
+        r"\begin{table}",
         r"  \centering",
         rf"  \caption{{{latex_escape(caption)}}}",
         rf"  \begin{{tabular}}{{l{'r' * (len(header) - 1)}}}",
         r"    \toprule",
-        _row(header),
+        _latex_row(header),
         r"    \midrule",
-        *map(_row, rows),
+        *map(_latex_row, rows),
         r"    \bottomrule",
         r"  \end{tabular}",
     ]
     if notes:
         text = " ".join(map(latex_escape, notes))
         lines += [r"  \par\smallskip", rf"  \parbox{{\linewidth}}{{\footnotesize {text}}}"]
-    return "\n".join([*lines, r"\end{latex_table}"])
+    return "\n".join([*lines, r"\end{table}"])
 
 
 def latex_escape(text: str) -> str:
@@ -168,7 +290,7 @@ def latex_escape(text: str) -> str:
     return "".join(pieces)
 
 
-def _row(cells: Sequence[str]) -> str:
+def _latex_row(cells: Sequence[str]) -> str:
     text = " & ".join(map(latex_escape, cells))
     if text.startswith(("[", "*")):  # else \\ or \toprule would take it for its option
         text = "{}" + text
@@ -183,120 +305,3 @@ def _maths(character: str) -> str:
     letters = [chr(int(code, 16)) for code in codes.split()]
     raised = "".join(MATHS.get(letter, letter) for letter in letters)
     return f"{{}}{RAISED[position]}{{{raised}}}" if raised.isascii() else ""
-
-
-@dataclass(frozen=True)
-class Grid:
-    """A table of plain text; nothing in it is taken for markup.
-
-    Parameters
-    ----------
-    title : str
-        What the table shows.
-    header : tuple of str
-        Names of the columns. The first column names the rows, the others hold values.
-    rows : tuple of tuples of str
-        As many cells each as the header has.
-    notes : tuple of str
-        Sentences under the table.
-
-    Examples
-    --------
-    >>> grid = Grid("Accuracy", ("", "MUTAG"), (("AUGCL", "89.20 ± 1.08"),), ("In percent.",))
-    >>> print(grid.markdown())
-    ### Accuracy
-    <BLANKLINE>
-    |  | MUTAG |
-    |---|---:|
-    | AUGCL | 89.20 ± 1.08 |
-    <BLANKLINE>
-    In percent.
-    """
-
-    title: str
-    header: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    notes: tuple[str, ...] = ()
-
-    def __post_init__(self) -> None:
-        if not self.header:
-            raise ValueError(f"table {self.title!r} has no columns")
-        for number, row in enumerate(self.rows, start=1):
-            if len(row) != len(self.header):
-                raise ValueError(
-                    f"row {number} of table {self.title!r} has {len(row)} cells, "
-                    f"its header {len(self.header)}"
-                )
-
-    def markdown(self) -> str:
-        """A heading of the third level, the table, and the notes as a paragraph."""
-        escape = markdown_escape
-        cells = [[escape(cell) for cell in row] for row in self.rows]
-        parts = [
-            f"### {escape(self.title)}",
-            markdown_table([escape(name) for name in self.header], cells),
-        ]
-        if self.notes:
-            parts.append(" ".join(map(escape, self.notes)))
-        return "\n\n".join(parts)
-
-    def latex(self) -> str:
-        """A floating table with caption and notes, for the packages booktabs and inputenc.
-
-        >>> print(Grid("τ", ("",), (("a & b",),)).latex().splitlines()[2])
-          \\caption{$\\tau$}
-        """
-        return latex_table(self.header, self.rows, caption=self.title, notes=self.notes)
-
-    def terminal(self) -> Table:
-        """A table that a `rich.console.Console` prints."""
-        notes = Text(" ".join(self.notes)) if self.notes else None
-        table = Table(title=Text(self.title), caption=notes, box=SIMPLE_HEAD, pad_edge=False)
-        for number, name in enumerate(self.header):
-            table.add_column(Text(name), justify="right" if number else "left")
-        for row in self.rows:
-            table.add_row(*map(Text, row))
-        return table
-
-
-SPREAD = (
-    "±: standard deviation over seeds, of nodes over all splits of all seeds; of published numbers "
-    "as published."
-)
-
-
-@dataclass(frozen=True)
-class Findings:
-    """Tables to read, figures by name, sentences that sum up, and all numbers as plain JSON."""
-
-    name: str
-    grids: list[Grid]
-    data: dict[str, Any]
-    figures: dict[str, Figure] = field(default_factory=dict)
-    sentences: list[str] = field(default_factory=list)
-
-    @property
-    def empty(self) -> bool:
-        """Whether there is no line in any table."""
-        return not any(grid.rows for grid in self.grids)
-
-    def explained(self) -> Findings:
-        """With a note on ±, if a table has one: for a table that stands alone."""
-        cells = (cell for grid in self.grids for row in grid.rows for cell in row)
-        if not any("±" in cell for cell in cells):
-            return self
-        *others, last = self.grids
-        return replace(self, grids=[*others, replace(last, notes=(*last.notes, SPREAD))])
-
-    def markdown(self) -> str:
-        return "\n\n".join([*(grid.markdown() for grid in self.grids), *self.sentences]) + "\n"
-
-    def write(self, out: Path) -> list[Path]:
-        """NAME.md, NAME.tex, NAME.json and the figures; returns the paths."""
-        stem = out / self.name
-        text, tex, data = (stem.with_suffix(ending) for ending in (".md", ".tex", ".json"))
-        write_text(text, self.markdown())
-        write_text(tex, "\n\n".join(grid.latex() for grid in self.grids) + "\n")
-        write_json(data, {"name": self.name, **self.data, "sentences": self.sentences})
-        drawn = [save(figure, out / name) for name, figure in self.figures.items()]
-        return [text, tex, data, *(path for paths in drawn for path in paths)]

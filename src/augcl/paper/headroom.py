@@ -9,16 +9,15 @@ from typing import Any
 from augcl.data.catalogue import GRAPH_SETS, NODE_SETS
 from augcl.errors import InputError
 from augcl.methods.presets import get_preset, preset_for
-from augcl.paper import graph_rows as graph_classification
-from augcl.paper import node_rows as node_classification
 from augcl.paper.cells import Cell
 from augcl.paper.figures import Dots, dot_map
-from augcl.paper.grid import Findings, Grid
-from augcl.paper.request import Request
-from augcl.paper.table import PLAIN, Measured, Setting, Table
+from augcl.paper.grid import Grid, Outcome
+from augcl.paper.rows import GRAPHS, NODES, NODES_GRACE
+from augcl.paper.study import Accuracies, Study
+from augcl.paper.table import PLAIN, Setting, Table, node_setting
 
-GRAPHS = ("MUTAG", "PROTEINS", "IMDB-BINARY", "NCI1")
-NODES = ("Cora", "Amazon-Photo")
+DATASETS = ("MUTAG", "PROTEINS", "IMDB-BINARY", "NCI1", "Cora", "Amazon-Photo")
+"""Those of the map."""
 
 GRAPH_SETTINGS: dict[str, Setting] = {
     "as published": PLAIN,
@@ -42,8 +41,8 @@ GRAPH_SETTINGS: dict[str, Setting] = {
 def table_for(dataset: str) -> Table:
     """GraphCL's rows for sets of graphs, GRACE's or GCA's for nodes."""
     if _is_set_of_graphs(dataset):
-        return graph_classification.TABLE
-    return node_classification.GRACE if dataset == "Cora" else node_classification.TABLE
+        return GRAPHS
+    return NODES_GRACE if dataset == "Cora" else NODES
 
 
 def settings_for(dataset: str) -> dict[str, Setting]:
@@ -60,9 +59,7 @@ def _is_set_of_graphs(dataset: str) -> bool:
 def _node_settings(dataset: str) -> dict[str, Setting]:
     """Amazon-Photo with fewer epochs and sampled negatives: the whole schedule takes hours."""
     large = dataset != "Cora"
-    usual = node_classification.setting(
-        epochs=200 if large else None, candidates=512 if large else None
-    )
+    usual = node_setting(epochs=200 if large else None, candidates=512 if large else None)
     preset = get_preset(preset_for(dataset))
     epochs = usual.epochs or preset["epochs"]
     tau, width = preset["tau"], preset["width"]
@@ -88,34 +85,34 @@ WORTHWHILE = 0.01
 """One point: headroom below that is not worth a method."""
 
 
-def headroom_cells(request: Request) -> list[Cell]:
+def headroom_cells(study: Study) -> list[Cell]:
     """Base, oracle and the rows asked for, in every setting of every data set."""
     return [
         cell.with_seed(seed)
-        for dataset in request.datasets
+        for dataset in study.datasets
         for setting in settings_for(dataset).values()
-        for cell in _cells(request, dataset, setting).values()
-        for seed in range(request.seeds or 1)
+        for cell in _cells(study, dataset, setting).values()
+        for seed in range(study.seeds or 1)
     ]
 
 
-def headroom_map(request: Request) -> Findings:
+def headroom_map(study: Study) -> Outcome:
     """One table and one figure over all data sets and settings."""
     dots, lines = [], []
     data: dict[str, dict[str, Any]] = {}
-    for dataset in request.datasets:
+    for dataset in study.datasets:
         for name, setting in settings_for(dataset).items():
-            rows = _measured(request, dataset, setting)
+            rows = _measured(study, dataset, setting)
             if BASE not in rows or "oracle" not in rows:
                 continue
             gains = {row: _gain(rows[row], rows[BASE]) for row in rows if row != BASE}
-            texts = (_text(gains.get(row)) for row in ("oracle", *request.rows))
+            texts = (_text(gains.get(row)) for row in ("oracle", *study.rows))
             lines.append((f"{dataset}, {name}", str(rows[BASE]), *texts))
             points = {f"{row} − base": _ends(gain) for row, gain in gains.items() if gain}
             if points:
                 dots.append(Dots(name, dataset, points))
             data.setdefault(dataset, {})[name] = {BASE: rows[BASE].runs, **gains}
-    header = ("", BASE, *(f"{row} − base" for row in ("oracle", *request.rows)))
+    header = ("", BASE, *(f"{row} − base" for row in ("oracle", *study.rows)))
     note = (
         "Differences in points with their 95 % interval: of graphs by the corrected resampled "
         "t-test over folds, of nodes by a paired t-test over trainings (of one training none)."
@@ -123,19 +120,19 @@ def headroom_map(request: Request) -> Findings:
     grids = [Grid("Headroom", header, tuple(lines), (note,))]
     label, zero = "difference to the base in points", "base"
     figures = {"headroom": dot_map(dots, xlabel=label, zero_label=zero)} if dots else {}
-    return Findings("headroom", grids, {"datasets": data}, figures, _sentences(data))
+    return Outcome("headroom", grids, {"datasets": data}, figures, _sentences(data))
 
 
-def _cells(request: Request, dataset: str, setting: Setting) -> dict[str, Cell]:
+def _cells(study: Study, dataset: str, setting: Setting) -> dict[str, Cell]:
     """Of each row the first."""
     table = table_for(dataset)
-    rows = {BASE: table.base, **{row: row for row in ("oracle", *request.rows)}}
+    rows = {BASE: table.base, **{row: row for row in ("oracle", *study.rows)}}
     return {row: table.cell(dataset, name, setting) for row, name in rows.items()}
 
 
-def _measured(request: Request, dataset: str, setting: Setting) -> dict[str, Measured]:
-    cells = _cells(request, dataset, setting)
-    found = {row: request.read(cell) for row, cell in cells.items()}
+def _measured(study: Study, dataset: str, setting: Setting) -> dict[str, Accuracies]:
+    cells = _cells(study, dataset, setting)
+    found = {row: study.read(cell) for row, cell in cells.items()}
     return {row: one for row, one in found.items() if one is not None}
 
 
@@ -143,7 +140,7 @@ Gain = dict[str, float]
 """`mean`, and if there is something to test against `low`, `high` and `p`."""
 
 
-def _gain(found: Measured, base: Measured) -> Gain | None:
+def _gain(found: Accuracies, base: Accuracies) -> Gain | None:
     tested, gap = found.minus(base), found.gap(base)
     if tested is not None:
         return asdict(tested)

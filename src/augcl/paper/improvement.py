@@ -10,20 +10,19 @@ from typing import Any
 from augcl.data.catalogue import GRAPH_SETS, NODE_SETS
 from augcl.data.formats import is_one_graph
 from augcl.evaluation.statistics import PairedDifference, holm, p_text
-from augcl.paper import graph_rows as graph_classification
-from augcl.paper import node_rows as node_classification
 from augcl.paper.cells import Cell
 from augcl.paper.comparison import LEVEL
 from augcl.paper.figures import Dots, dot_map
-from augcl.paper.grid import Findings, Grid
+from augcl.paper.grid import Grid, Outcome
 from augcl.paper.published import improvement as published
 from augcl.paper.readings import READINGS, base_of
-from augcl.paper.request import Request
-from augcl.paper.table import Measured, Table
+from augcl.paper.rows import GRAPH_DATASETS, GRAPHS, NODE_DATASETS, NODES
+from augcl.paper.study import Accuracies, Study
+from augcl.paper.table import Table
 
 ROWS = ("AUGCL",)
 KNOWN = tuple(READINGS)
-DATASETS = (*graph_classification.DATASETS, *node_classification.DATASETS)
+DATASETS = (*GRAPH_DATASETS, *NODE_DATASETS)
 SHORT = 200
 """Epochs of GCA where negatives are sampled: on a laptop."""
 
@@ -43,8 +42,8 @@ class Gain:
     dataset: str
     row: str
     base_name: str
-    base: Measured | None
-    found: Measured | None
+    base: Accuracies | None
+    found: Accuracies | None
 
     @property
     def difference(self) -> PairedDifference | None:
@@ -57,28 +56,28 @@ class Gain:
         return None if not (self.base and self.found) else self.found.gap(self.base)
 
 
-def improvement_cells(request: Request) -> list[Cell]:
+def improvement_cells(study: Study) -> list[Cell]:
     """Base and AUGCL on every data set, with every seed."""
-    return [cell for part in split(request) for cell in _with_bases(part).cells(_table(part))]
+    return [cell for part in split(study) for cell in _with_bases(part).cells(_table(part))]
 
 
-def improvement_table(request: Request) -> Findings:
-    """What was measured of a request."""
-    return improvement(split(request))
+def improvement_table(study: Study) -> Outcome:
+    """What was measured of a study."""
+    return improvement(split(study))
 
 
-def split(request: Request) -> list[Request]:
-    """One request for sets of graphs and one for nodes, which have settings of their own."""
-    of_nodes = tuple(name for name in request.datasets if _is_nodes(name))
-    graphs = tuple(name for name in request.datasets if name not in of_nodes)
-    epochs = request.epochs or (SHORT if request.candidates else None)
-    parts = [replace(request, datasets=graphs), replace(request, datasets=of_nodes, epochs=epochs)]
+def split(study: Study) -> list[Study]:
+    """One study for sets of graphs and one for nodes, which have settings of their own."""
+    of_nodes = tuple(name for name in study.datasets if _is_nodes(name))
+    graphs = tuple(name for name in study.datasets if name not in of_nodes)
+    epochs = study.epochs or (SHORT if study.candidates else None)
+    parts = [replace(study, datasets=graphs), replace(study, datasets=of_nodes, epochs=epochs)]
     return [part for part in parts if part.datasets]
 
 
-def improvement(requests: Sequence[Request]) -> Findings:
-    """One line for each data set and row of each request; a request has one kind of data."""
-    gains = [gain for request in requests for gain in _gains(request)]
+def improvement(studies: Sequence[Study]) -> Outcome:
+    """One line for each data set and row of each study; a study has one kind of data."""
+    gains = [gain for study in studies for gain in _gains(study)]
     measured = [gain for gain in gains if gain.gap is not None]
     lines = [_line(gain) for gain in gains] if measured else []
     header = ("", "base", "AUGCL", "difference [95 %]", "p", "published", "seeds")
@@ -89,42 +88,42 @@ def improvement(requests: Sequence[Request]) -> Findings:
         dots = [Dots(gain.label, f"on {gain.base_name}", _points(gain)) for gain in measured]
         figures["improvement"] = dot_map(dots, xlabel=label, zero_label=zero)
     sentences = [*_summary(measured), *_missing(gains)]
-    return Findings("improvement", [grid], {"datasets": _data(gains)}, figures, sentences)
+    return Outcome("improvement", [grid], {"datasets": _data(gains)}, figures, sentences)
 
 
-def _gains(request: Request) -> list[Gain]:
-    table, found = _table(request), _with_bases(request).results(_table(request))
+def _gains(study: Study) -> list[Gain]:
+    table, found = _table(study), _with_bases(study).results(_table(study))
     return [
         Gain(
-            _label(request, table, dataset, row),
+            _label(study, table, dataset, row),
             dataset,
             row,
             base_of(row, table),
             found[dataset].get(base_of(row, table)),
             found[dataset].get(row),
         )
-        for dataset in request.datasets
-        for row in request.rows
+        for dataset in study.datasets
+        for row in study.rows
     ]
 
 
-def _label(request: Request, table: Table, dataset: str, row: str) -> str:
-    schedule = f"{request.epochs} epochs" if request.epochs else "whole schedule"
+def _label(study: Study, table: Table, dataset: str, row: str) -> str:
+    schedule = f"{study.epochs} epochs" if study.epochs else "whole schedule"
     parts = [dataset]
     parts += [schedule] if table.level == "node" else []
-    parts += [row] if len(request.rows) > 1 else []
+    parts += [row] if len(study.rows) > 1 else []
     return ", ".join(parts)
 
 
-def _table(request: Request) -> Table:
-    of_nodes = _is_nodes(request.datasets[0])
-    return node_classification.TABLE if of_nodes else graph_classification.TABLE
+def _table(study: Study) -> Table:
+    of_nodes = _is_nodes(study.datasets[0])
+    return NODES if of_nodes else GRAPHS
 
 
-def _with_bases(request: Request) -> Request:
-    table = _table(request)
-    bases = dict.fromkeys(base_of(row, table) for row in request.rows)
-    return replace(request, rows=(*bases, *request.rows))
+def _with_bases(study: Study) -> Study:
+    table = _table(study)
+    bases = dict.fromkeys(base_of(row, table) for row in study.rows)
+    return replace(study, rows=(*bases, *study.rows))
 
 
 def _is_nodes(dataset: str) -> bool:

@@ -19,13 +19,12 @@ from augcl.data import load_graphs
 from augcl.files import write_json
 from augcl.hardness import AffinityUncertainty
 from augcl.hardness.diagnostics import WeightStatistics
-from augcl.methods.contrast import EmbeddedBatches
 from augcl.methods.graphcl import GraphCL
 from augcl.paper.published import REWARDS
+from augcl.paper.records import LIVENESS, is_finished
 from augcl.runs.run import Spec, one_thread
-from augcl.training.estimator import batch_statistics, fixed_batches
+from augcl.training.batches import batch_statistics, fixed_batches
 
-FOLDER = "liveness"
 WARMUP_EPOCHS = 20
 
 
@@ -42,7 +41,7 @@ def measure(dataset: str, *, data_dir: str | None = None, seed: int = 0) -> list
         hardness = AffinityUncertainty(reward=reward)
         statistics = WeightStatistics()
         with batch_statistics(model.network_):
-            pairs = EmbeddedBatches(model._pair, batches, generator)
+            pairs = model.pairs(batches, generator)
             hardness.fit(pairs, generator=generator)
             for batch, (anchors, candidates) in zip(batches, pairs, strict=True):
                 statistics.add(hardness.weights(anchors, candidates), batch.y)
@@ -52,8 +51,8 @@ def measure(dataset: str, *, data_dir: str | None = None, seed: int = 0) -> list
 
 def _store(dataset: str, out: Path, data_dir: str | None) -> None:
     one_thread()
-    path = out / FOLDER / f"{dataset}.json"
-    if not path.exists():
+    path = out / LIVENESS / f"{dataset}.json"
+    if not is_finished(path, out):
         write_json(path, {"dataset": dataset, "fits": measure(dataset, data_dir=data_dir)})
 
 

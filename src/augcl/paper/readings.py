@@ -6,9 +6,9 @@ from typing import Any
 
 from augcl.evaluation.statistics import holm
 from augcl.paper.comparison import LEVEL, TESTS, against
-from augcl.paper.grid import Findings, Grid
-from augcl.paper.request import Request
-from augcl.paper.table import Measured, Table
+from augcl.paper.grid import Grid, Outcome
+from augcl.paper.study import Accuracies, Study
+from augcl.paper.table import Table
 
 READINGS = {
     "AUGCL": ("our default", ""),
@@ -35,12 +35,12 @@ def reading_rows(table: Table) -> tuple[str, ...]:
     return (*bases, *READINGS)
 
 
-def readings(request: Request, table: Table) -> Findings:
+def readings(study: Study, table: Table) -> Outcome:
     """One table per data set: accuracy, difference from its own base, state of the model."""
     grids, data, sentences = [], {}, []
-    for dataset, rows in request.results(table).items():
+    for dataset, rows in study.results(table).items():
         found = {
-            row: _facts(request, table, dataset, row, rows[row], rows.get(base_of(row, table)))
+            row: _facts(study, table, dataset, row, rows[row], rows.get(base_of(row, table)))
             for row in READINGS
             if row in rows
         }
@@ -59,16 +59,16 @@ def readings(request: Request, table: Table) -> Findings:
         last = grids[-1]
         grids[-1] = Grid(last.title, last.header, last.rows, (note,))
     name = "readings" if table.level == "graph" else "node-readings"
-    return Findings(name, grids, data, {}, sentences)
+    return Outcome(name, grids, data, {}, sentences)
 
 
 HEADER = ("reading", "its base", "base", "AUGCL", "− base [95 %]", "p", "model")
 
 
 def _facts(
-    request: Request, table: Table, dataset: str, row: str, found: Measured, base: Measured | None
+    study: Study, table: Table, dataset: str, row: str, found: Accuracies, base: Accuracies | None
 ) -> dict[str, Any]:
-    records = request.records(request.cell(table, dataset, row)).values()
+    records = study.records(study.cell(table, dataset, row)).values()
     states = [(record["weights"] or {}).get("fit_state", "collapsed") for record in records]
     return {
         "found": found,

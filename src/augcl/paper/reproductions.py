@@ -5,21 +5,30 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from augcl.paper import ablation, figure_one, headroom, improvement
-from augcl.paper import graph_rows as graph_classification
-from augcl.paper import node_rows as node_classification
+from augcl.paper import figure_one, headroom, improvement
 from augcl.paper.attacks import LAPTOP, VICTIMS, attack_cells, attack_table
-from augcl.paper.cells import Failure, Work, compute_missing
+from augcl.paper.cells import CellLike, Failure, compute_missing
 from augcl.paper.comparison import comparison
 from augcl.paper.convergence import ROWS as CURVES
 from augcl.paper.convergence import convergence, convergence_cells
-from augcl.paper.grid import Findings
+from augcl.paper.grid import Outcome
 from augcl.paper.headroom import headroom_cells, headroom_map
 from augcl.paper.improvement import improvement_cells, improvement_table
 from augcl.paper.readings import reading_rows, readings
-from augcl.paper.request import Request
-from augcl.paper.sensitivity import TABLES, sensitivity
-from augcl.paper.table import PROTOCOL, Table
+from augcl.paper.rows import (
+    ABLATION,
+    ALPHA,
+    GRAPH_DATASETS,
+    GRAPH_PAPER,
+    GRAPHS,
+    NODE_DATASETS,
+    NODE_PAPER,
+    NODES,
+    REWARD,
+)
+from augcl.paper.sensitivity import sensitivity
+from augcl.paper.study import PROTOCOL, Study
+from augcl.paper.table import Table
 from augcl.paper.theorem import theorem, theorem_cells
 from augcl.paper.training_time import TIMED, TURNS, measure_times, time_table
 
@@ -32,8 +41,8 @@ class Reproduction:
     something here. `level` is what is embedded, "graph" or "node", or "any".
     """
 
-    compute: Callable[[Request, int], list[Failure]]
-    findings: Callable[[Request], Findings]
+    compute: Callable[[Study, int], list[Failure]]
+    outcome: Callable[[Study], Outcome]
     rows: tuple[str, ...]
     known: tuple[str, ...]
     datasets: tuple[str, ...]
@@ -46,32 +55,32 @@ class Reproduction:
     level: str = "graph"
 
 
-def compared(request: Request, table: Table, name: str | None = None) -> Findings:
+def compared(study: Study, table: Table, name: str | None = None) -> Outcome:
     """The rows of a table beside the published numbers; `name` is that of the files."""
-    notes = (PROTOCOL,) if request.select else ()
-    return comparison(request.named(name or table.name), request.results(table), table, notes=notes)
+    notes = (PROTOCOL,) if study.select else ()
+    return comparison(study.named(name or table.name), study.results(table), table, notes=notes)
 
 
-def _compute(cells: Sequence[Work], request: Request, jobs: int) -> list[Failure]:
-    return compute_missing(cells, request.out, data_dir=request.data_dir, jobs=jobs)
+def _compute(cells: Sequence[CellLike], study: Study, jobs: int) -> list[Failure]:
+    return compute_missing(cells, study.out, data_dir=study.data_dir, jobs=jobs)
 
 
 def _of_table(
     table: Table,
     datasets: tuple[str, ...],
     all_datasets: tuple[str, ...],
-    findings: Callable[[Request, Table], Findings] = compared,
+    outcome: Callable[[Study, Table], Outcome] = compared,
     rows: tuple[str, ...] = (),
     seeds: int = 3,
     epochs: int | None = None,
     candidates: int | None = None,
 ) -> Reproduction:
     takes: tuple[str, ...] = ("datasets", "epochs", "recipe")
-    takes += ("select",) if findings is compared else ()
+    takes += ("select",) if outcome is compared else ()
     takes += ("candidates",) if table.level == "node" else ()
     return Reproduction(
-        compute=lambda request, jobs: _compute(request.cells(table), request, jobs),
-        findings=lambda request: findings(request, table),
+        compute=lambda study, jobs: _compute(study.cells(table), study, jobs),
+        outcome=lambda study: outcome(study, table),
         rows=rows or table.compared,
         known=tuple(table.rows),
         datasets=datasets,
@@ -101,29 +110,28 @@ def _readings(
     )
 
 
-GRAPHS = graph_classification.TABLE
 SMALL = ("MUTAG", "PROTEINS", "IMDB-BINARY")
 
 REPRODUCTIONS = {
     "graph-classification": _of_table(
         GRAPHS,
         SMALL,
-        graph_classification.DATASETS,
-        rows=graph_classification.PAPER,
+        GRAPH_DATASETS,
+        rows=GRAPH_PAPER,
         seeds=5,
     ),
     "node-classification": _of_table(
-        node_classification.TABLE,
+        NODES,
         ("Amazon-Photo",),
-        node_classification.DATASETS,
-        rows=node_classification.PAPER,
+        NODE_DATASETS,
+        rows=NODE_PAPER,
         seeds=2,
         epochs=200,
         candidates=512,
     ),
     "improvement": Reproduction(
-        compute=lambda request, jobs: _compute(improvement_cells(request), request, jobs),
-        findings=improvement_table,
+        compute=lambda study, jobs: _compute(improvement_cells(study), study, jobs),
+        outcome=improvement_table,
         rows=improvement.ROWS,
         known=improvement.KNOWN,
         datasets=(*SMALL, "Amazon-Photo"),
@@ -134,16 +142,14 @@ REPRODUCTIONS = {
         takes=("datasets", "epochs", "candidates"),
         level="any",
     ),
-    "readings": _readings(GRAPHS, SMALL, graph_classification.DATASETS),
-    "node-readings": _readings(
-        node_classification.TABLE, ("digits-knn",), ("digits-knn", "Cora", "Amazon-Photo")
-    ),
-    "ablation": _of_table(ablation.TABLE, SMALL[:2], graph_classification.DATASETS),
-    "alpha": _of_table(TABLES["alpha"], SMALL[1:], SMALL[1:], sensitivity),
-    "reward": _of_table(TABLES["reward"], SMALL[1:], SMALL[1:], sensitivity),
+    "readings": _readings(GRAPHS, SMALL, GRAPH_DATASETS),
+    "node-readings": _readings(NODES, ("digits-knn",), ("digits-knn", "Cora", "Amazon-Photo")),
+    "ablation": _of_table(ABLATION, SMALL[:2], GRAPH_DATASETS),
+    "alpha": _of_table(ALPHA, SMALL[1:], SMALL[1:], sensitivity),
+    "reward": _of_table(REWARD, SMALL[1:], SMALL[1:], sensitivity),
     "time": Reproduction(
-        compute=lambda request, jobs: measure_times(request, GRAPHS),
-        findings=lambda request: time_table(request, GRAPHS),
+        compute=lambda study, jobs: measure_times(study, GRAPHS),
+        outcome=lambda study: time_table(study, GRAPHS),
         rows=TIMED,
         known=tuple(GRAPHS.rows),
         datasets=SMALL[1:],
@@ -153,8 +159,8 @@ REPRODUCTIONS = {
         takes=("datasets", "epochs", "recipe"),
     ),
     "convergence": Reproduction(
-        compute=lambda request, jobs: _compute(convergence_cells(request, GRAPHS), request, jobs),
-        findings=lambda request: convergence(request, GRAPHS),
+        compute=lambda study, jobs: _compute(convergence_cells(study, GRAPHS), study, jobs),
+        outcome=lambda study: convergence(study, GRAPHS),
         rows=CURVES,
         known=tuple(GRAPHS.rows),
         datasets=SMALL[1:],
@@ -163,8 +169,8 @@ REPRODUCTIONS = {
         all_seeds=5,
     ),
     "figure-1": Reproduction(
-        compute=lambda request, jobs: _compute(figure_one.toy_cells(request), request, jobs),
-        findings=figure_one.figure_one,
+        compute=lambda study, jobs: _compute(figure_one.toy_cells(study), study, jobs),
+        outcome=figure_one.figure_one,
         rows=figure_one.ROWS,
         known=figure_one.ROWS,
         datasets=(),
@@ -175,8 +181,8 @@ REPRODUCTIONS = {
         level="any",
     ),
     "theorem": Reproduction(
-        compute=lambda request, jobs: _compute(theorem_cells(request), request, jobs),
-        findings=theorem,
+        compute=lambda study, jobs: _compute(theorem_cells(study), study, jobs),
+        outcome=theorem,
         rows=figure_one.ROWS,
         known=figure_one.ROWS,
         datasets=(),
@@ -187,8 +193,8 @@ REPRODUCTIONS = {
         level="any",
     ),
     "attacks": Reproduction(
-        compute=lambda request, jobs: _compute(attack_cells(request), request, jobs),
-        findings=attack_table,
+        compute=lambda study, jobs: _compute(attack_cells(study), study, jobs),
+        outcome=attack_table,
         rows=tuple(VICTIMS),
         known=tuple(VICTIMS),
         datasets=("components",),
@@ -199,12 +205,12 @@ REPRODUCTIONS = {
         takes=("epochs", "recipe"),
     ),
     "headroom": Reproduction(
-        compute=lambda request, jobs: _compute(headroom_cells(request), request, jobs),
-        findings=headroom_map,
+        compute=lambda study, jobs: _compute(headroom_cells(study), study, jobs),
+        outcome=headroom_map,
         rows=(),
         known=("DCL", "HCL", "ProGCL", "AUGCL", "AUGCL-full", "ProGCL-mix"),
         datasets=("MUTAG",),
-        all_datasets=headroom.GRAPHS + headroom.NODES,
+        all_datasets=headroom.DATASETS,
         seeds=5,
         all_seeds=5,
         takes=("datasets",),

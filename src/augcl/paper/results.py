@@ -1,125 +1,65 @@
-"""docs/RESULTS.md from the result files: ``python -m augcl.paper.results``."""
+"""The results pages: ``python -m augcl.paper.results``, that is ``make results``.
+
+docs/RESULTS.md has what was found (results/FINDINGS.md, written by hand) and one summary table a
+question; docs/results/*.md have the long tables. Each question is one function below, which returns
+its `Page`: the summary and the sections of its long page.
+"""
 
 from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from matplotlib.figure import Figure
+
+from augcl.evaluation.statistics import p_text
 from augcl.files import write_text
 from augcl.hardness import AffinityUncertainty
-from augcl.paper import ablation, headroom
-from augcl.paper import graph_rows as graph_classification
-from augcl.paper import node_rows as node_classification
+from augcl.paper import headroom
 from augcl.paper.attacks import LAPTOP, VICTIMS, attack_table
-from augcl.paper.cells import FOLDER
-from augcl.paper.collapse import life_section
+from augcl.paper.collapse import fits_of, state_tables, vital_signs
 from augcl.paper.comparison import comparison
 from augcl.paper.convergence import ROWS as CURVES
 from augcl.paper.convergence import convergence
-from augcl.paper.figure_one import ROWS as READINGS
+from augcl.paper.coverage import coverage
+from augcl.paper.figure_one import ROWS as TOY_ROWS
 from augcl.paper.figure_one import figure_one
 from augcl.paper.figures import save
-from augcl.paper.grid import Findings
-from augcl.paper.grid import markdown_table as markdown_table
+from augcl.paper.grid import Grid, Outcome
 from augcl.paper.headroom import headroom_map
 from augcl.paper.improvement import improvement
-from augcl.paper.readings import reading_rows, readings
-from augcl.paper.request import SELECTED, Request
-from augcl.paper.sensitivity import TABLES, sensitivity
-from augcl.paper.table import Measured, Table
+from augcl.paper.readings import READINGS, reading_rows, readings
+from augcl.paper.records import loose_files
+from augcl.paper.rows import (
+    ABLATED,
+    ABLATION,
+    ALPHA,
+    GRAPH_DATASETS,
+    GRAPH_PAPER,
+    GRAPH_RIVALS,
+    GRAPHS,
+    NODE_PAPER,
+    NODE_VARIANTS,
+    NODES,
+    NODES_GRACE,
+    REWARD,
+)
+from augcl.paper.sensitivity import sensitivity
+from augcl.paper.study import SELECTED, Study
+from augcl.paper.table import Table
 from augcl.paper.theorem import theorem
 from augcl.paper.training_time import TIMED, time_table
 
-GRAPHS = graph_classification.TABLE
-NODES = node_classification.TABLE
-
-
-@dataclass(frozen=True)
-class Part:
-    """A table of the paper: its rows, its data sets, and what else the `Request` says."""
-
-    title: str
-    table: Table
-    rows: tuple[str, ...]
-    datasets: tuple[str, ...]
-    changes: Mapping[str, Any] = field(default_factory=dict)
-
-
-PARTS = (
-    Part("weighted negatives", GRAPHS, GRAPHS.compared, graph_classification.DATASETS),
-    Part(
-        "other systems of graphs",
-        GRAPHS,
-        tuple(graph_classification.RIVALS),
-        graph_classification.DATASETS,
-    ),
-    Part("ablation", ablation.TABLE, tuple(ablation.PARTS)[1:], graph_classification.DATASETS),
-    *(
-        Part(
-            f"nodes, {epochs} epochs, 512 negatives",
-            NODES,
-            node_classification.PAPER,
-            (dataset,),
-            {"epochs": epochs, "candidates": 512},
-        )
-        for dataset, epochs in (("Amazon-Photo", 200), ("Amazon-Computers", 100))
-    ),
-    Part("nodes", NODES, node_classification.PAPER, ("Wiki-CS",)),
-)
-"""What the paper shows, in the settings in which we measure it."""
-
-
-def coverage_section(folder: Path) -> str:
-    """The part of the results page that names what is missing; empty without any result.
-
-    Examples
-    --------
-    >>> coverage_section(Path("nothing here"))
-    ''
-    """
-    lines = [line for part in PARTS for line in _lines(part, folder)]
-    if not any(line[2] != "0" for line in lines):
-        return ""
-    header = ["table", "data set", "rows measured", "of", "seeds", "missing"]
-    text = "Rows of the paper's tables, with floor and ceiling where we add them."
-    return "\n\n".join(["## What is not covered", text, markdown_table(header, lines)])
-
-
-def _lines(part: Part, folder: Path) -> list[list[str]]:
-    """A line for each data set."""
-    request = Request(folder, part.datasets, part.rows, seeds=None, **part.changes)
-    rows = str(len(part.rows))
-    return [
-        [part.title, dataset, str(len(found)), rows, _seeds(found), _missing(found, part)]
-        for dataset, found in request.results(part.table).items()
-    ]
-
-
-def _seeds(found: Mapping[str, Measured]) -> str:
-    """How many, from the row with the fewest to that with the most."""
-    counts = sorted({len(row.folds) for row in found.values()})
-    if not counts:
-        return "–"
-    return f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
-
-
-def _missing(found: Mapping[str, Measured], part: Part) -> str:
-    missing = [row for row in part.rows if row not in found]
-    if not missing:
-        return "–"
-    return "all" if len(missing) == len(part.rows) else ", ".join(missing)
-
-
-GRAPHS = graph_classification.TABLE
+SMALL = ("PROTEINS", "IMDB-BINARY")
 SETTINGS = ("GraphCL", "GraphCL-20", "GraphCL-own-loss", "ProGCL-mix")
 NODE_ROWS = tuple(
     row
-    for name in node_classification.PAPER
-    for row in (name, *(r for r, (of, _) in node_classification.VARIANTS.items() if of == name))
+    for name in NODE_PAPER
+    for row in (name, *(r for r, (of, _) in NODE_VARIANTS.items() if of == name))
 )
 VARIANTS = (
     "HSAN-20: 20 of its 400 epochs; -slow: a tenth of the learning rate; -normalised: every node's "
@@ -129,43 +69,50 @@ METHODS = (*TIMED[1:], "AUGCL-full")
 OPTIMISERS = {"adam": "Adam", "sgd": "SGD"}
 DELTA = "μ and δ are the mean and standard deviation of U, the uncertainties themselves."
 
-INTRODUCTION = """\
-# Results
+MARK = "<!-- summary tables -->"
+"""Where the summary tables stand among the findings."""
 
-This page is generated: `make results` (that is `python -m augcl.paper.results`) writes it from the
-small files under `results/`, one per training. `augcl reproduce … --out results` computes what is
-missing: a cell that is there is never computed again.
+HOW = """\
+## How it was measured
 
-Numbers are accuracies in percent, mean ± population standard deviation over seeds. Of graphs, one
+Numbers are accuracies in percent, mean ± population standard deviation over seeds. On graphs, one
 seed is one training and one stratified 10-fold cross-validation with an RBF-SVM, C chosen inside
-the training folds (`tu-svm-10fold`). Of nodes, one seed is one training judged on 20 random splits
-of 10 / 10 / 80 % by softmax regression (`linear-10-10-80`), and the deviation is over all splits.
-The last epoch is reported; no setting was chosen on test data. All rows of a data set see the same
-folds. A number in parentheses counts the seeds of a row that has fewer than the others.
-"""
+the training folds (`tu-svm-10fold`). On nodes, one seed is one training evaluated on 20 random
+splits of 10 / 10 / 80 % by softmax regression (`linear-10-10-80`), and the deviation is over all
+splits. The last epoch is reported; no setting was chosen on test data. All rows of a data set see
+the same folds. A number in parentheses counts the seeds of a row that has fewer than the others.
+
+`make results` writes this page and those in `docs/results/` from the records in `results/`, one
+JSON-lines file a data set. `augcl reproduce … --out results` computes what is missing (a cell that
+is there is never computed again), and `python -m augcl.paper.records results` merges the new
+cells."""
 
 
 @dataclass(frozen=True)
 class Section:
-    """A part of the page; left out where nothing was measured."""
+    """A part of a long page; left out where nothing was measured."""
 
     title: str
     text: str
-    findings: Findings
+    outcome: Outcome
     verdicts: bool = False
     recipes: tuple[str, ...] = ("default",)
     """Those of AUGCL in this section."""
 
+    @property
+    def grids(self) -> list[Grid]:
+        """The tables that have something to compare."""
+        return [grid for grid in self.outcome.grids if len(grid.rows) > 1]
+
     def markdown(self) -> str:
-        grids = [grid for grid in self.findings.grids if len(grid.rows) > 1]
-        if not grids:
+        if not self.grids:
             return ""
         settings = " ".join(settings_of(recipe) for recipe in self.recipes)
         text = f"{self.text} {settings}".strip()
-        parts = [f"## {self.title}", text, *(grid.markdown() for grid in grids)]
-        parts += [f"![{name}](figures/{name}.svg)" for name in self.findings.figures]
-        if self.verdicts and self.findings.sentences:
-            parts.append("\n".join(f"* {sentence}" for sentence in self.findings.sentences))
+        parts = [f"## {self.title}", text, *(grid.markdown() for grid in self.grids)]
+        parts += [f"![{name}](../figures/{name}.svg)" for name in self.outcome.figures]
+        if self.verdicts and self.outcome.sentences:
+            parts.append("\n".join(f"* {sentence}" for sentence in self.outcome.sentences))
         return "\n\n".join(part for part in parts if part)
 
 
@@ -190,13 +137,36 @@ def settings_of(recipe: str) -> str:
 
 
 @dataclass(frozen=True)
+class Page:
+    """A question, the table that sums up its answer, and its long page in results/NAME.md."""
+
+    name: str
+    question: str
+    summary: Grid | None
+    sections: list[Section]
+
+    def long(self) -> str:
+        """The long page; empty where nothing was measured."""
+        parts = [text for section in self.sections if (text := section.markdown())]
+        back = "[All results](../RESULTS.md). This page is generated by `make results`."
+        return "\n\n".join([f"# {self.question}", back, *parts]) + "\n" if parts else ""
+
+    def short(self) -> str:
+        """What RESULTS.md has of it."""
+        if self.summary is None or not self.summary.rows or not self.long():
+            return ""
+        link = f"All tables: [results/{self.name}.md](results/{self.name}.md)."
+        return "\n\n".join([f"### {self.question}", self.summary.table(), link])
+
+
+@dataclass(frozen=True)
 class Everything:
-    """What the files in a folder say, whatever seeds they have."""
+    """What the records in a folder say, whatever seeds they have."""
 
     folder: Path
 
-    def request(self, datasets: tuple[str, ...], rows: tuple[str, ...]) -> Request:
-        return Request(self.folder, datasets, rows, seeds=None)
+    def study(self, datasets: tuple[str, ...], rows: tuple[str, ...]) -> Study:
+        return Study(self.folder, datasets, rows, seeds=None)
 
     def rows(
         self,
@@ -207,44 +177,89 @@ class Everything:
         *,
         own: tuple[str, ...] = (),
         **changes: Any,
-    ) -> Findings:
+    ) -> Outcome:
         """A comparison on the data sets that have results of `own` rows, by default of any.
 
-        `changes` are those of the `Request`, such as its epochs.
+        `changes` are those of the `Study`, such as its epochs.
         """
-        request = replace(self.request(datasets, rows or table.compared), **changes)
+        study = replace(self.study(datasets, rows or table.compared), **changes)
         found = {
             dataset: rows
-            for dataset, rows in request.results(table).items()
+            for dataset, rows in study.results(table).items()
             if any(row in rows for row in own or rows)
         }
         return comparison(name, found, table)
 
 
-def sections(folder: Path) -> list[Section]:
-    """All tables and figures, in the order of the page."""
+def pages(folder: Path) -> list[Page]:
+    """All questions, in the order of RESULTS.md."""
     found = Everything(folder)
-    graphs, nodes = graph_classification.DATASETS, node_classification.TABLE
-    small = ("PROTEINS", "IMDB-BINARY")
     return [
+        _graphs(found),
+        _improvement(found),
+        _readings(found),
+        _headroom(found),
+        _nodes(found),
+        _parts(found),
+        _sensitivity(found),
+        _weights(found),
+        _uncertainty(found),
+        _attacks(found),
+        _time(found),
+        _systems(found),
+        _coverage(found),
+    ]
+
+
+def _graphs(found: Everything) -> Page:
+    sections = [
         Section(
             "Graph classification: which negatives count how much",
             "Every row is trained for 40 epochs, with the positive in the denominator.",
-            found.rows("graph-classification", GRAPHS, graphs),
+            found.rows("graph-classification", GRAPHS, GRAPH_DATASETS),
             verdicts=True,
         ),
         Section(
-            "Graph classification: every system of the paper",
-            "Kernels, walks and other contrastive methods, each with its own published settings; "
-            "the kernels' spread is of the folds alone.",
+            "Settings of GraphCL and of ProGCL",
+            "20 epochs, GraphCL's own loss without the positive in the denominator, and ProGCL "
+            "with mixed negatives.",
+            found.rows("settings", GRAPHS, GRAPH_DATASETS, SETTINGS, own=SETTINGS[1:]),
+            recipes=(),
+        ),
+        Section(
+            "With degree features",
+            "The paper gives nodes without labels a constant feature. Here they get the one-hot "
+            "degree (capped at 64).",
+            found.rows("degree", GRAPHS, GRAPH_DATASETS, features="degree"),
+        ),
+        Section(
+            "Settings chosen inside the training folds",
+            "",
             found.rows(
-                "paper-graphs",
+                "selected",
                 GRAPHS,
-                graphs,
-                graph_classification.PAPER,
-                own=tuple(graph_classification.RIVALS),
+                ("MUTAG", *SMALL),
+                ("GraphCL", "DCL", "HCL", "AUGCL"),
+                select=True,
+                own=tuple(f"{row}{SELECTED}" for row in ("DCL", "HCL", "AUGCL")),
             ),
         ),
+        Section(
+            "Where the default temper was chosen",
+            "On `digits`, which is in no table of the paper.",
+            found.rows("digits", GRAPHS, ("digits",), ("GraphCL", "AUGCL", "AUGCL-full")),
+        ),
+    ]
+    return Page(
+        "graphs",
+        "Does a weighting of negatives beat plain GraphCL?",
+        _overview(sections[0]),
+        sections,
+    )
+
+
+def _improvement(found: Everything) -> Page:
+    sections = [
         Section(
             "Base against AUGCL",
             "The paper's table of improvements, with AUGCL's default: over GraphCL on graphs (40 "
@@ -252,12 +267,35 @@ def sections(folder: Path) -> list[Section]:
             improvement(_all_ten(found)),
             verdicts=True,
         ),
+    ]
+    return Page(
+        "improvement",
+        "What does AUGCL gain over its base, and what does the paper report?",
+        sections[0].outcome.grids[0],
+        sections,
+    )
+
+
+def _all_ten(found: Everything) -> list[Study]:
+    """The paper's data sets, those of nodes with the epochs that were measured."""
+    nodes = [("Amazon-Photo", 200), ("Amazon-Photo", None), ("Amazon-Computers", 100)]
+    return [
+        found.study(GRAPH_DATASETS, ("AUGCL",)),
+        *(
+            replace(found.study((dataset,), ("AUGCL",)), epochs=epochs, candidates=512)
+            for dataset, epochs in (*nodes, ("Wiki-CS", 200))
+        ),
+    ]
+
+
+def _readings(found: Everything) -> Page:
+    sections = [
         Section(
             "Readings of AUGCL, each against its own base",
             "The paper can be read in more than one way, and its released code is another one. "
             "GraphCL-paper has two augmented views and subgraphs that grow by walks; the released "
             "code has the views of our default.",
-            readings(found.request(graphs, reading_rows(GRAPHS)), GRAPHS),
+            readings(found.study(GRAPH_DATASETS, reading_rows(GRAPHS)), GRAPHS),
             verdicts=True,
             recipes=("default", "paper", "authors"),
         ),
@@ -268,88 +306,107 @@ def sections(folder: Path) -> list[Section]:
                 "model learns from blocks of 256 nodes.",
                 readings(
                     replace(
-                        found.request((dataset,), reading_rows(nodes)), epochs=200, candidates=512
+                        found.study((dataset,), reading_rows(NODES)), epochs=200, candidates=512
                     ),
-                    nodes,
+                    NODES,
                 ),
                 verdicts=True,
                 recipes=("default", "paper", "authors"),
             )
             for dataset in ("digits-knn", "Cora", "Amazon-Photo")
         ),
-        Section(
-            "Settings of GraphCL and of ProGCL",
-            "20 epochs, GraphCL's own loss without the positive in the denominator, and ProGCL "
-            "with mixed negatives.",
-            found.rows("settings", GRAPHS, graphs, SETTINGS, own=SETTINGS[1:]),
-            recipes=(),
-        ),
-        Section(
-            "With degree features",
-            "The paper gives nodes without labels a constant feature. Here they get the one-hot "
-            "degree (capped at 64).",
-            found.rows("degree", GRAPHS, graphs, features="degree"),
-        ),
-        Section(
-            "Settings chosen inside the training folds",
-            "",
-            found.rows(
-                "selected",
-                GRAPHS,
-                ("MUTAG", *small),
-                ("GraphCL", "DCL", "HCL", "AUGCL"),
-                select=True,
-                own=tuple(f"{row}{SELECTED}" for row in ("DCL", "HCL", "AUGCL")),
-            ),
-        ),
-        Section(
-            "Ablation",
-            "AUGCL with its partition and its uncertainty estimator exchanged.",
-            found.rows("ablation", ablation.TABLE, graphs, own=tuple(ablation.PARTS)[1:]),
-        ),
-        *(
-            Section(
-                f"Sensitivity to {'the reward o' if name == 'reward' else 'α'}, recipe {recipe}",
-                DELTA if name == "alpha" else "",
-                sensitivity(replace(found.request(small, table.compared), recipe=recipe), table),
-                verdicts=name == "alpha",
-                recipes=(recipe,),
-            )
-            for name, table in TABLES.items()
-            for recipe in ("default", "paper")
-        ),
-        Section(
-            "Figure 1: the weights of a toy",
-            "Two groups of points in the plane, and the weights that each reading of AUGCL gives.",
-            figure_one(found.request((), READINGS)),
-            verdicts=True,
-            recipes=("default", "paper", "authors"),
-        ),
-        Section(
-            "Theorem 1: the weighted loss as a triplet loss",
-            "theorem.md has the derivation. The toy with close groups, its first draw.",
-            theorem(found.request((), READINGS)),
-            verdicts=True,
-        ),
-        Section(
-            "Convergence",
-            "In the paper the curves drop abruptly at epoch 10, where its weights set in; those of "
-            "our default set in after half of the epochs.",
-            convergence(found.request(small, CURVES), GRAPHS),
-            verdicts=True,
-        ),
+    ]
+    return Page(
+        "readings", "Does AUGCL help in any reading of the paper?", _differences(sections), sections
+    )
+
+
+def _differences(sections: Iterable[Section]) -> Grid:
+    """AUGCL − base in points by reading and data set."""
+    data = {name: found for s in sections for name, found in s.outcome.data.items()}
+    data = {name: found for name, found in data.items() if found}
+    names = {
+        row: label for row, (label, _) in READINGS.items() if any(row in d for d in data.values())
+    }
+    lines = [
+        (label, *(_signed(found.get(row, {})) for found in data.values()))
+        for row, label in names.items()
+    ]
+    note = (
+        "AUGCL − its own base in points, in parentheses the p value of that one test; empty: not "
+        "measured, or one training, which says nothing about noise."
+    )
+    return Grid("Readings", ("reading", *data), tuple(lines), (note,))
+
+
+def _signed(facts: dict[str, Any]) -> str:
+    """
+    >>> _signed({"difference": 0.014, "p": 0.25}), _signed({})
+    ('+1.40 (0.250)', '')
+    """
+    if facts.get("difference") is None:
+        return ""
+    return f"{100 * facts['difference']:+.2f} ({p_text(facts['p']).removeprefix('= ')})"
+
+
+def _headroom(found: Everything) -> Page:
+    sections = [
         Section(
             "Where could a weighting of negatives help at all?",
             "Base (GraphCL, GRACE on Cora, GCA on Amazon-Photo), and the oracle, which leaves out "
             "all false negatives, in many settings; methods where they were measured.",
-            headroom_map(found.request(headroom.GRAPHS + headroom.NODES, METHODS)),
+            headroom_map(found.study(headroom.DATASETS, METHODS)),
             verdicts=True,
         ),
+    ]
+    return Page(
+        "headroom",
+        "Where could a weighting of negatives help at all?",
+        _largest_headroom(sections[0].outcome),
+        sections,
+    )
+
+
+def _largest_headroom(outcome: Outcome) -> Grid:
+    """In how many settings of each data set the oracle gains a point, and what methods realise."""
+    lines = []
+    for dataset, settings in outcome.data["datasets"].items():
+        gains = {name: found["oracle"] for name, found in settings.items() if found["oracle"]}
+        if not gains:
+            continue
+        tested = [gain for gain in gains.values() if "low" in gain]
+        sure = [gain for gain in tested if gain["low"] > 0 and gain["mean"] >= headroom.WORTHWHILE]
+        best = max(gains, key=lambda name: gains[name]["mean"])
+        methods = {
+            row: gain["mean"]
+            for row, gain in settings[best].items()
+            if row not in (headroom.BASE, "oracle") and gain
+        }
+        first = max(methods, key=lambda row: methods[row], default=None)
+        lines.append(
+            (
+                dataset,
+                str(len(settings)),
+                str(len(sure)) if tested else "not tested",
+                f"{100 * gains[best]['mean']:+.2f} ({best})",
+                "" if first is None else f"{100 * methods[first]:+.2f} ({first})",
+            )
+        )
+    header = ("", "settings", "with headroom beyond noise", "largest headroom", "best method there")
+    note = (
+        "Headroom: what the oracle, which leaves out all false negatives, gains over the base, in "
+        "points; beyond noise: at least a point, and the 95 % interval is above 0."
+    )
+    return Grid("Headroom", header, tuple(lines), (note,))
+
+
+def _nodes(found: Everything) -> Page:
+    sections = [
         Section(
             "Node classification: Cora",
             "The paper does not show Cora; GCA with GRACE's published settings, every other system "
             f"with its own. {VARIANTS}",
-            found.rows("cora-gca", nodes, ("Cora",), NODE_ROWS),
+            found.rows("cora-gca", NODES, ("Cora",), NODE_ROWS),
             verdicts=True,
         ),
         Section(
@@ -358,9 +415,9 @@ def sections(folder: Path) -> list[Section]:
             "reached 83.7 here.",
             found.rows(
                 "cora-grace",
-                node_classification.GRACE,
+                NODES_GRACE,
                 ("Cora",),
-                (*node_classification.GRACE.compared, "AUGCL-full"),
+                (*NODES_GRACE.compared, "AUGCL-full"),
             ),
             verdicts=True,
         ),
@@ -370,83 +427,304 @@ def sections(folder: Path) -> list[Section]:
             "their mass), and ProGCL's settings; published: the whole schedule. Every other system "
             f"with its own settings and epochs. {VARIANTS}",
             found.rows(
-                "photo-200", nodes, ("Amazon-Photo",), NODE_ROWS, epochs=200, candidates=512
+                "photo-200", NODES, ("Amazon-Photo",), NODE_ROWS, epochs=200, candidates=512
             ),
             verdicts=True,
         ),
         Section(
             "Node classification: 800 epochs",
             "Likewise.",
-            found.rows("photo-800", nodes, ("Amazon-Photo",), epochs=800, candidates=512),
+            found.rows("photo-800", NODES, ("Amazon-Photo",), epochs=800, candidates=512),
         ),
         Section(
             "Node classification: the whole schedule",
             "Likewise, 2,500 epochs.",
-            found.rows("photo-all", nodes, ("Amazon-Photo",), candidates=512),
+            found.rows("photo-all", NODES, ("Amazon-Photo",), candidates=512),
         ),
         Section(
             "Node classification: Amazon-Computers, 100 epochs",
             "Likewise, of 2,000 epochs.",
-            found.rows("computers-100", nodes, ("Amazon-Computers",), epochs=100, candidates=512),
+            found.rows("computers-100", NODES, ("Amazon-Computers",), epochs=100, candidates=512),
         ),
+    ]
+    return Page("nodes", "Which method embeds nodes best?", _side_by_side(sections), sections)
+
+
+def _side_by_side(sections: Iterable[Section]) -> Grid:
+    """The accuracy of every row in every section of nodes."""
+    measured = {
+        section.title.removeprefix("Node classification: "): rows
+        for section in sections
+        if section.grids
+        for rows in section.outcome.data["datasets"].values()
+    }
+    rows = dict.fromkeys(
+        row for row in (*NODE_ROWS, "GRACE", *METHODS) if any(row in m for m in measured.values())
+    )
+    lines = [(row, *(_accuracy(m.get(row)) for m in measured.values())) for row in rows]
+    return Grid("Nodes", ("", *measured), tuple(lines), ("Accuracy in percent.",))
+
+
+def _accuracy(found: dict[str, Any] | None) -> str:
+    """
+    >>> _accuracy({"mean": 0.832, "std": 0.011}), _accuracy(None)
+    ('83.20 ± 1.10', '')
+    """
+    if found is None:
+        return ""
+    spread = "" if found["std"] is None else f" ± {100 * found['std']:.2f}"
+    return f"{100 * found['mean']:.2f}{spread}"
+
+
+def _parts(found: Everything) -> Page:
+    sections = [
+        Section(
+            "Ablation",
+            "AUGCL with its partition and its uncertainty estimator exchanged.",
+            found.rows("ablation", ABLATION, GRAPH_DATASETS, own=tuple(ABLATED)[1:]),
+        ),
+    ]
+    return Page("ablation", "Which parts of AUGCL matter?", _overview(sections[0]), sections)
+
+
+def _sensitivity(found: Everything) -> Page:
+    sections = [
+        *(
+            Section(
+                f"Sensitivity to {'the reward o' if table is REWARD else 'α'}, recipe {recipe}",
+                DELTA if table is ALPHA else "",
+                sensitivity(replace(found.study(SMALL, table.compared), recipe=recipe), table),
+                verdicts=table is ALPHA,
+                recipes=(recipe,),
+            )
+            for table in (REWARD, ALPHA)
+            for recipe in ("default", "paper")
+        ),
+    ]
+    return Page("sensitivity", "Do the reward and α matter?", _ranges(sections), sections)
+
+
+def _ranges(sections: Iterable[Section]) -> Grid:
+    """The worst and the best value of each grid."""
+    lines = []
+    for section in sections:
+        data = section.outcome.data
+        for dataset, rows in data["datasets"].items():
+            apart = (data["floor"], data["base"], data["ceiling"], "headroom")
+            values = {row: found["mean"] for row, found in rows.items() if row not in apart}
+            worst, best = min(values, key=lambda v: values[v]), max(values, key=lambda v: values[v])
+            ends = (f"{100 * values[end]:.2f} (at {end})" for end in (worst, best))
+            base = rows.get(data["base"])
+            name = section.title.removeprefix("Sensitivity to ")
+            lines.append((f"{name}: {dataset}", *ends, _accuracy(base)))
+    header = ("", "lowest accuracy", "highest accuracy", "GraphCL")
+    note = "Mean accuracy in percent over the paper's grid."
+    return Grid("Sensitivity", header, tuple(lines), (note,))
+
+
+def _weights(found: Everything) -> Page:
+    sections = [
+        Section(
+            "Figure 1: the weights of a toy",
+            "Two groups of points in the plane, and the weights that each reading of AUGCL gives.",
+            figure_one(found.study((), TOY_ROWS)),
+            verdicts=True,
+            recipes=("default", "paper", "authors"),
+        ),
+        Section(
+            "Theorem 1: the weighted loss as a triplet loss",
+            "theorem.md has the derivation. The toy with close groups, its first draw.",
+            theorem(found.study((), TOY_ROWS)),
+            verdicts=True,
+        ),
+        Section(
+            "Convergence",
+            "In the paper the curves drop abruptly at epoch 10, where its weights set in; those of "
+            "our default set in after half of the epochs.",
+            convergence(found.study(SMALL, CURVES), GRAPHS),
+            verdicts=True,
+        ),
+    ]
+    return Page(
+        "weights",
+        "What do the weights do to negatives, gradient and loss?",
+        _overview(sections[0]),
+        sections,
+    )
+
+
+def _uncertainty(found: Everything) -> Page:
+    signs = Outcome("vital-signs", [vital_signs(found.folder)], {})
+    states = Outcome("states", state_tables(found.folder), {})
+    sections = [
+        Section(
+            "Is the uncertainty model alive?",
+            "After 20 epochs of GraphCL, one fit per reward with the default settings. "
+            "*Agreement*: share of pairs whose group the model names rightly; in parentheses the "
+            "share of the larger group. *w*: mean weight of candidates with another label (true "
+            "negatives) and with the anchor's label (false ones); the paper's first figure claims "
+            "the former to be larger.",
+            signs,
+            recipes=(),
+        ),
+        Section(
+            "When does the uncertainty model learn?",
+            "Plain GraphCL for 20 epochs with several seeds; after each training one fit for every "
+            "combination of settings, with 128 units, ten passes over all pairs, learning rate "
+            "0.01, no warm-up and no restart, as published. *Batch norm*: the encoder uses the "
+            "statistics of each batch, or its running averages, while the pairs of the fit are "
+            "embedded.",
+            states,
+            recipes=(),
+        ),
+    ]
+    lines = []
+    for dataset in GRAPH_DATASETS:
+        fits = fits_of(found.folder, dataset)
+        if fits:
+            gaps = [f["weight_true_negatives"] - f["weight_false_negatives"] for f in fits]
+            agreement = [100 * fit["agreement"] for fit in fits]
+            lines.append(
+                (
+                    dataset,
+                    f"{sum(fit['state'] == 'alive' for fit in fits)} of {len(fits)}",
+                    f"{min(agreement):.1f} to {max(agreement):.1f} %",
+                    f"{100 * fits[0]['majority']:.1f} %",
+                    f"{min(gaps):+.3f} to {max(gaps):+.3f}",
+                )
+            )
+    header = ("", "fits alive", "agreement", "majority", "w, true − w, false")
+    note = "One fit for each reward of the paper's grid, with the default settings."
+    summary = Grid("Alive", header, tuple(lines), (note,))
+    question = "Is the uncertainty model alive, and do its weights know the classes?"
+    return Page("uncertainty", question, summary, sections)
+
+
+def _attacks(found: Everything) -> Page:
+    sections = [
         Section(
             "Attacks on structure2vec",
             "Graphs of 15 to 20 nodes; the class is the number of components. An attack adds one "
             "edge within a component, so that the class stays.",
-            attack_table(replace(found.request((), tuple(VICTIMS)), epochs=LAPTOP["epochs"])),
+            attack_table(replace(found.study((), tuple(VICTIMS)), epochs=LAPTOP["epochs"])),
             verdicts=True,
         ),
+    ]
+    return Page(
+        "attacks",
+        "Does hardness-aware pre-training resist attacks?",
+        _attack_counts(sections[0].outcome),
+        sections,
+    )
+
+
+def _attack_counts(outcome: Outcome) -> Grid:
+    """In how many comparisons a pre-training is better or worse beyond noise."""
+    lines = [
+        (name, str(found["pairs"]), str(len(found["better"])), str(len(found["worse"])))
+        for name, found in outcome.data["comparisons"].items()
+    ]
+    header = ("pre-training", "comparisons", "better beyond noise", "worse beyond noise")
+    note = "Clean and under three attacks, victims of three depths; beyond noise: intervals apart."
+    return Grid("Attacks", header, tuple(lines), (note,))
+
+
+def _time(found: Everything) -> Page:
+    sections = [
         *(
             Section(
                 f"Training time, recipe {recipe}",
                 "",
-                time_table(replace(found.request(small, rows), recipe=recipe), GRAPHS),
+                time_table(replace(found.study(SMALL, rows), recipe=recipe), GRAPHS),
                 recipes=(recipe,),
             )
             for recipe, rows in (("default", TIMED), ("paper", ("GraphCL", "AUGCL")))
         ),
+    ]
+    return Page("time", "What does it cost to train?", _overview(sections[0]), sections)
+
+
+def _systems(found: Everything) -> Page:
+    sections = [
         Section(
-            "Where the default temper was chosen",
-            "On `digits`, which is in no table of the paper.",
-            found.rows("digits", GRAPHS, ("digits",), ("GraphCL", "AUGCL", "AUGCL-full")),
+            "Graph classification: every system of the paper",
+            "Kernels, walks and other contrastive methods, each with its own published settings; "
+            "the kernels' spread is of the folds alone.",
+            found.rows(
+                "paper-graphs",
+                GRAPHS,
+                GRAPH_DATASETS,
+                GRAPH_PAPER,
+                own=tuple(GRAPH_RIVALS),
+            ),
         ),
     ]
+    return Page(
+        "systems",
+        "How do all systems of the paper compare on graphs?",
+        _overview(sections[0]),
+        sections,
+    )
 
 
-def _all_ten(found: Everything) -> list[Request]:
-    """The paper's data sets, of nodes with the epochs that were measured."""
-    nodes = [("Amazon-Photo", 200), ("Amazon-Photo", None), ("Amazon-Computers", 100)]
-    return [
-        found.request(graph_classification.DATASETS, ("AUGCL",)),
-        *(
-            replace(found.request((dataset,), ("AUGCL",)), epochs=epochs, candidates=512)
-            for dataset, epochs in (*nodes, ("Wiki-CS", 200))
-        ),
+def _coverage(found: Everything) -> Page:
+    whole = coverage(found.folder)
+    text = "Rows of the paper's tables, with floor and ceiling where we add them."
+    sections = [Section("Rows measured", text, Outcome("coverage", [whole], {}), recipes=())]
+    short = Grid(whole.title, whole.header[:-1], tuple(line[:-1] for line in whole.rows), (text,))
+    return Page("coverage", "What is not covered?", short, sections)
+
+
+def _overview(section: Section) -> Grid | None:
+    """The last table of a section, which covers all its data sets; None if it has none."""
+    return section.grids[-1] if section.grids else None
+
+
+def render(folder: Path) -> dict[str, str]:
+    """Every page for the records in `folder` and the findings beside them, by its path in docs."""
+    return texts(folder, pages(folder))
+
+
+def texts(folder: Path, every: Iterable[Page]) -> dict[str, str]:
+    """Those of the given questions."""
+    file = folder / "FINDINGS.md"
+    findings = file.read_text(encoding="utf-8") if file.exists() else ""
+    before, _, after = findings.partition(MARK)
+    tables = [text for page in every if (text := page.short())]
+    parts = [
+        "# Results",
+        before,
+        *(["## The tables in short", *tables] if tables else []),
+        after,
+        HOW,
     ]
-
-
-def render(folder: Path) -> tuple[str, list[Section]]:
-    """The page for the result files in `folder` and the findings written beside them."""
-    findings = folder / "FINDINGS.md"
-    text = findings.read_text(encoding="utf-8") if findings.exists() else ""
-    every = sections(folder)
-    parts = [INTRODUCTION, text, *(section.markdown() for section in every), life_section(folder)]
-    parts.append(coverage_section(folder))
-    return "\n\n".join(part.strip() for part in parts if part.strip()) + "\n", every
+    short = "\n\n".join(part.strip() for part in parts if part.strip()) + "\n"
+    long = {f"results/{page.name}.md": text for page in every if (text := page.long())}
+    return {"RESULTS.md": short, **long}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--results", type=Path, default=Path("results"))
-    parser.add_argument("--out", type=Path, default=Path("docs/RESULTS.md"))
+    parser.add_argument("--docs", type=Path, default=Path("docs"))
     options = parser.parse_args()
-    if not (options.results / FOLDER).is_dir():
-        sys.exit(f"no result files in {options.results / FOLDER}: see augcl reproduce --help")
-    text, every = render(options.results)
-    write_text(options.out, text)
-    for section in (section for section in every if section.markdown()):
-        for name, figure in section.findings.figures.items():
-            save(figure, options.out.parent / "figures" / name, ["svg"])
+    if not any(options.results.glob("*.jsonl")) and not any(loose_files(options.results)):
+        sys.exit(f"no records in {options.results}: see augcl reproduce --help")
+    every = pages(options.results)
+    written = texts(options.results, every)
+    for old in (options.docs / "results").glob("*.md"):
+        if f"results/{old.name}" not in written:
+            old.unlink()
+    for name, text in written.items():
+        write_text(options.docs / name, text)
+    for name, figure in figures(every).items():
+        save(figure, options.docs / "figures" / name, ["svg"])
+
+
+def figures(every: Iterable[Page]) -> dict[str, Figure]:
+    """Those that the long pages show, by name."""
+    shown = (section for page in every for section in page.sections if section.grids)
+    return {name: figure for s in shown for name, figure in s.outcome.figures.items()}
 
 
 if __name__ == "__main__":

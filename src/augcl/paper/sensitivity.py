@@ -7,53 +7,36 @@ from dataclasses import replace
 
 from augcl.paper.comparison import comparison
 from augcl.paper.figures import Line, line_panels
-from augcl.paper.graph_rows import variants_of_augcl
-from augcl.paper.grid import Findings
-from augcl.paper.published import REWARDS
-from augcl.paper.request import Request
-from augcl.paper.table import Measured, Table
-
-ALPHAS = {
-    "1/(μ−δ)": {"alpha": -1.0},
-    "1/(μ−δ/2)": {"alpha": -0.5},
-    "1/μ": {"alpha": 0.0},
-    "1/(μ+δ/2)": {"alpha": 0.5},
-    "1/(μ+δ)": {"alpha": 1.0},
-}
-"""The paper's grid."""
-
-TABLES = {
-    "reward": variants_of_augcl("reward", {f"{o:.1f}": {"reward": o} for o in REWARDS}),
-    "alpha": variants_of_augcl("alpha", ALPHAS),
-}
-
+from augcl.paper.grid import Outcome
+from augcl.paper.study import Accuracies, Study
+from augcl.paper.table import Table
 
 AXES = {"reward": "reward o", "alpha": "α"}
 
 
-def sensitivity(request: Request, table: Table) -> Findings:
+def sensitivity(study: Study, table: Table) -> Outcome:
     """The table of all values, and one panel per data set."""
-    every = request.results(table)
+    every = study.results(table)
     # One value alone, as other tables have it, shows no sensitivity.
     results = {d: rows for d, rows in every.items() if len(table.competing(rows)) > 1}
-    name = request.named(table.name)
-    findings = comparison(name, results, table)
-    figures, sentences = {}, list(findings.sentences)
+    name = study.named(table.name)
+    outcome = comparison(name, results, table)
+    figures, sentences = {}, list(outcome.sentences)
     if results:  # without the figure of the ranks: those of one method's own settings say nothing
         panels = {}
         for dataset, rows in results.items():
-            undefined = _undefined(request, table, dataset)
+            undefined = _undefined(study, table, dataset)
             sentences += [f"{dataset}: {sentence}" for sentence in undefined.values()]
             panels[dataset] = _lines(rows, table, undefined)
         figures[name] = line_panels(panels, xlabel=AXES[table.name], ylabel="accuracy (%)")
-    return replace(findings, figures=figures, sentences=sentences)
+    return replace(outcome, figures=figures, sentences=sentences)
 
 
-def _undefined(request: Request, table: Table, dataset: str) -> dict[str, str]:
+def _undefined(study: Study, table: Table, dataset: str) -> dict[str, str]:
     """Values that mean nothing in some or all trainings, and a sentence for each."""
     found = {}
-    for value in table.competing(request.rows):
-        records = request.records(request.cell(table, dataset, value)).values()
+    for value in table.competing(study.rows):
+        records = study.records(study.cell(table, dataset, value)).values()
         without = [record for record in records if "undefined" in record]
         if without:
             found[value] = (
@@ -63,7 +46,9 @@ def _undefined(request: Request, table: Table, dataset: str) -> dict[str, str]:
     return found
 
 
-def _lines(rows: Mapping[str, Measured], table: Table, undefined: Mapping[str, str]) -> list[Line]:
+def _lines(
+    rows: Mapping[str, Accuracies], table: Table, undefined: Mapping[str, str]
+) -> list[Line]:
     """Curves over all values that have an accuracy; the legend names those that have none."""
     values = table.competing(rows)
     missing = [value for value in undefined if value not in rows]

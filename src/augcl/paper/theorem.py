@@ -12,8 +12,8 @@ from torch import Tensor
 from augcl.errors import InputError
 from augcl.ops.cosine import cosine, unit_rows
 from augcl.paper.figure_one import ANCHORS, ToyCell, colours, points, share_figure, toy_of
-from augcl.paper.grid import Findings, Grid
-from augcl.paper.request import Request
+from augcl.paper.grid import Grid, Outcome
+from augcl.paper.study import Study
 
 
 def triplet_form(
@@ -115,14 +115,14 @@ SHARES = (
 )
 
 
-def theorem_cells(request: Request) -> list[ToyCell]:
+def theorem_cells(study: Study) -> list[ToyCell]:
     """The first drawing of one toy."""
-    return [ToyCell(TOY, row, 0) for row in request.rows]
+    return [ToyCell(TOY, row, 0) for row in study.rows]
 
 
-def theorem(request: Request) -> Findings:
+def theorem(study: Study) -> Outcome:
     """Both tables, and the figure of the shares."""
-    every = {row: request.records(ToyCell(TOY, row, 0)).get(0) for row in request.rows}
+    every = {row: study.records(ToyCell(TOY, row, 0)).get(0) for row in study.rows}
     weights = {row: record["weights"][str(ANCHOR)] for row, record in every.items() if record}
     z = torch.from_numpy(points(TOY, 0))
     plain = shares_of(z, np.ones(len(z)).tolist())
@@ -145,7 +145,7 @@ def theorem(request: Request) -> Findings:
         "forms": forms,
         "shares": {row: share.tolist() for row, share in {"all 1": plain, **shares}.items()},
     }
-    return Findings("theorem", grids, data, figures, _sentences(forms, shares, plain))
+    return Outcome("theorem", grids, data, figures, _sentences(forms, shares, plain))
 
 
 def forms_of(z: Tensor, weights: list[float]) -> dict[str, float]:

@@ -4,91 +4,49 @@ from __future__ import annotations
 
 import statistics
 import time
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
-from threading import Semaphore
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
-from augcl.files import read_record, write_json
+from augcl.files import write_json
 from augcl.paper import published
 from augcl.paper.cells import Failure, digest
-from augcl.paper.grid import Findings, Grid
-from augcl.paper.request import Request
+from augcl.paper.grid import Grid, Outcome
+from augcl.paper.records import TIME, read
+from augcl.paper.study import Study
 from augcl.paper.table import Setting, Table, identity
 from augcl.runs.run import Spec, one_thread, versions
 from augcl.training.estimator import Estimator
 from augcl.training.progress import progress_bar
 
-T = TypeVar("T")
-Rest = Callable[[], None]
-"""Called by a work to let each of the others go on until it rests itself."""
 
+def seconds_in_turn(works: Iterable[Iterator[Any]]) -> list[float]:
+    """Processor seconds of each iterator; a step of each in turn, until all have ended.
 
-class StoppedError(Exception):
-    """Another work has failed, or the user has stopped them all."""
-
-
-def in_relay(works: Sequence[Callable[[Rest], T]]) -> list[T]:
-    """What the works return; each has a thread of its own, and the baton decides which one runs.
-
-    >>> said = []
-    >>> def count(word, rest):
-    ...     for number in (1, 2):
-    ...         said.append(f"{word} {number}")
-    ...         rest()
-    >>> _ = in_relay([lambda rest: count("one", rest), lambda rest: count("two", rest)])
-    >>> said
-    ['one 1', 'two 1', 'one 2', 'two 2']
+    >>> steps = []
+    >>> def work(name, count):
+    ...     for number in range(count):
+    ...         steps.append(f"{name}{number}")
+    ...         yield
+    >>> seconds = seconds_in_turn([work("a", 1), work("b", 3), work("c", 2)])
+    >>> steps
+    ['a0', 'b0', 'c0', 'b1', 'c1', 'b2']
     """
-    batons = [Semaphore(0) for _ in works]
-    running = list(range(len(works)))
-    failed = False
-
-    def hand_over(here: int) -> None:
-        after = [there for there in running if there > here] or running
-        if after:
-            batons[after[0]].release()
-
-    def run(here: int) -> T:
-        nonlocal failed
-
-        def wait() -> None:
-            batons[here].acquire()
-            if failed:
-                raise StoppedError
-
-        def rest() -> None:
-            hand_over(here)
-            wait()
-
-        try:
-            wait()
-            return works[here](rest)
-        except BaseException:
-            failed = True
-            raise
-        finally:
-            running.remove(here)
-            hand_over(here)
-
-    with ThreadPoolExecutor(max(1, len(works))) as pool:
-        futures = [pool.submit(run, here) for here in range(len(works))]
-        hand_over(-1)
-        try:
-            return [future.result() for future in futures]
-        except StoppedError:  # of one that waited; the first to fail says why
-            errors = [error for f in futures if (error := f.exception()) is not None]
-            raise next(error for error in errors if not isinstance(error, StoppedError)) from None
-        finally:
-            failed = True  # after Ctrl-C: none goes on beyond its next rest
+    running = dict(enumerate(works))
+    seconds = [0.0] * len(running)
+    while running:
+        for place, work in list(running.items()):
+            started = time.thread_time()
+            if next(work, ENDED) is ENDED:
+                del running[place]
+            seconds[place] += time.thread_time() - started
+    return seconds
 
 
-FOLDER = "time"
+ENDED = object()
 
 
 @dataclass(frozen=True)
@@ -108,11 +66,11 @@ class Timing:
         what = {row: spec.decides() for row, spec in specs.items()}
         what["data"] = {"hash": identity(next(iter(specs.values())), self.data_dir)}
         key = digest(["side by side", what, self.turns])
-        return out / FOLDER / f"{Path(self.dataset).name}-{key}.json"
+        return out / TIME / f"{Path(self.dataset).name}-{key}.json"
 
     def read(self, out: Path) -> dict[str, list[float]] | None:
         """Processor seconds of each row's trainings, if they were measured."""
-        record = read_record(self.path(out))
+        record = read(self.path(out), out)
         return None if record is None else record["seconds"]
 
     def measure(self, out: Path) -> None:
@@ -127,8 +85,8 @@ class Timing:
         turns = []
         with progress_bar(f"training on {Path(self.dataset).name}", self.turns) as report:
             for turn in range(self.turns):
-                works = [partial(_train, spec, data, turn) for spec in specs.values()]
-                turns.append(in_relay(works))
+                works = [_epochs(spec, data, turn) for spec in specs.values()]
+                turns.append(seconds_in_turn(works))
                 report(turn + 1)
         found = dict(zip(specs, map(list, zip(*turns, strict=True)), strict=True))
         record = {"dataset": self.dataset, "seconds": found, "versions": versions()}
@@ -139,21 +97,13 @@ class Timing:
         return {row: self.table.spec(self.dataset, row, setting) for row in self.rows}
 
 
-def _train(spec: Spec, data: Any, seed: int, rest: Rest) -> float:
-    """Seconds of a training that rests after each epoch, if it has epochs."""
+def _epochs(spec: Spec, data: Any, seed: int) -> Iterator[Any]:
+    """Train; a method with epochs pauses after each of them."""
     model = spec.estimator(data, seed, progress=False)
     if isinstance(model, Estimator):
-        after_epoch = model._after_epoch
-
-        def and_rest() -> dict[str, Any]:
-            found = after_epoch()
-            rest()
-            return found
-
-        model._after_epoch = and_rest  # type: ignore[method-assign]
-    started = time.thread_time()
-    model.fit(data)
-    return time.thread_time() - started
+        yield from model.fit_epochs(data)
+    else:
+        model.fit(data)
 
 
 def ratio(seconds: dict[str, list[float]], row: str, base: str) -> float:
@@ -169,7 +119,7 @@ TIMED = ("GraphCL", "DCL", "HCL", "ProGCL", "AUGCL")
 TURNS = 3
 
 
-def measure_times(request: Request, table: Table) -> list[Failure]:
+def measure_times(request: Study, table: Table) -> list[Failure]:
     """Measure what is not there yet; never several at a time. A mishap ends it."""
     for timing in _timings(request, table):
         if timing.read(request.out) is None:
@@ -177,7 +127,7 @@ def measure_times(request: Request, table: Table) -> list[Failure]:
     return []
 
 
-def time_table(request: Request, table: Table) -> Findings:
+def time_table(request: Study, table: Table) -> Outcome:
     """What was measured."""
     rows, data = [], {}
     for timing in _timings(request, table):
@@ -208,10 +158,10 @@ def time_table(request: Request, table: Table) -> Findings:
         "each of which all methods train side by side, one epoch of each after the other."
     )
     grid = Grid("Training time", header, tuple(rows), (note,))
-    return Findings(request.named("time"), [grid], data)
+    return Outcome(request.named("time"), [grid], data)
 
 
-def _timings(request: Request, table: Table) -> list[Timing]:
+def _timings(request: Study, table: Table) -> list[Timing]:
     """Of the rows and of their base, without which there is no ratio."""
     turns = request.seeds or TURNS
     rows = request.rows if table.base in request.rows else (table.base, *request.rows)

@@ -149,6 +149,11 @@ class DeepGraphKernel(GraphKernel):
     vectors_ : (S, dimension) float32
         M is the product of these; (S, 0) if nothing is learned.
 
+    References
+    ----------
+    P. Yanardag and S. V. N. Vishwanathan. "Deep Graph Kernels". KDD 2015.
+    doi:10.1145/2783258.2783417.
+
     Examples
     --------
     >>> import augcl

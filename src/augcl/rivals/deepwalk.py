@@ -209,7 +209,8 @@ class DeepWalk(NodeReader, WalkMethod):
 
     References
     ----------
-    Perozzi, Al-Rfou and Skiena, DeepWalk: Online Learning of Social Representations, 2014.
+    B. Perozzi, R. Al-Rfou and S. Skiena. "DeepWalk: Online Learning of Social Representations".
+    KDD 2014. arXiv:1403.6652.
 
     Examples
     --------
@@ -261,6 +262,11 @@ class DeepWalkFeatures(DeepWalk):
     vectors_ : (N, dimensions) float32
         DeepWalk vectors before scaling.
 
+    References
+    ----------
+    B. Perozzi, R. Al-Rfou and S. Skiena. "DeepWalk: Online Learning of Social Representations".
+    KDD 2014. arXiv:1403.6652.
+
     Examples
     --------
     >>> import augcl
@@ -293,6 +299,9 @@ class DeepWalkFeatures(DeepWalk):
             progress=progress,
         )
         self.normalize_features = normalize_features
+
+    def _width(self) -> int:
+        return self.vectors_.shape[1] + int(self.n_features_in_)
 
     def _embedded(self, data: NodeGraph) -> Tensor:
         return torch.cat(
@@ -337,7 +346,8 @@ class Node2Vec(NodeReader, BiasedWalkMethod):
 
     References
     ----------
-    Grover and Leskovec, node2vec: Scalable Feature Learning for Networks, 2016.
+    A. Grover and J. Leskovec. "node2vec: Scalable Feature Learning for Networks". KDD 2016.
+    arXiv:1607.00653.
 
     Examples
     --------
@@ -366,6 +376,11 @@ class Node2VecGraphs(GraphReader, BiasedWalkMethod):
     ----------
     vectors_ : (G, dimensions) float32
         Embeddings of the graphs of the fit.
+
+    References
+    ----------
+    A. Grover and J. Leskovec. "node2vec: Scalable Feature Learning for Networks". KDD 2016.
+    arXiv:1607.00653.
 
     Examples
     --------

@@ -14,7 +14,9 @@ from augcl.rivals.convolution import (
     mean_summary,
     shuffled,
 )
-from augcl.training.estimator import NodeBatch, NodeEstimator
+from augcl.training.batches import NodeBatch
+from augcl.training.callbacks import Callbacks
+from augcl.training.estimator import NodeEstimator
 from augcl.views.nodes import NodeView
 
 
@@ -30,8 +32,8 @@ class DGI(NodeEstimator):
         At most so many; published are 10,000, of which `patience` leaves a few hundred. 0 gives the
         untrained encoder.
     patience : int, optional
-        Epochs without a lower loss after which training ends; the weights with the lowest loss are
-        kept. None: all epochs, last weights.
+        End the training after this many epochs without a lower loss, and keep the weights with
+        the lowest. None: all epochs, last weights.
     width : int
         Of an embedding.
     lr : float
@@ -44,12 +46,21 @@ class DGI(NodeEstimator):
         "cpu", "cuda", "cuda:1", "auto".
     progress : bool
         Show a progress bar when the error stream is a terminal.
+    callbacks : list of Callback
+        Watch or end the training; see `augcl.callbacks`.
+    warm_start : bool
+        Let a further `fit` on the same data continue the last one, up to `epochs` in total.
 
     Attributes
     ----------
     network_ : Module
     history_ : list of dict
         One entry per epoch: loss and seconds.
+
+    References
+    ----------
+    P. Veličković, W. Fedus, W. L. Hamilton, P. Liò, Y. Bengio and R. D. Hjelm. "Deep Graph
+    Infomax". ICLR 2019. arXiv:1809.10341.
 
     Examples
     --------
@@ -73,6 +84,8 @@ class DGI(NodeEstimator):
         random_state: int | None = 0,
         device: str = "cpu",
         progress: bool = True,
+        callbacks: Callbacks = (),
+        warm_start: bool = False,
     ) -> None:
         self.epochs = epochs
         self.patience = patience
@@ -83,6 +96,8 @@ class DGI(NodeEstimator):
         self.random_state = random_state
         self.device = device
         self.progress = progress
+        self.callbacks = callbacks
+        self.warm_start = warm_start
 
     def _start(self) -> None:
         super()._start()

@@ -24,7 +24,9 @@ from augcl.data.node_graph import NodeGraph
 from augcl.ops.csr import Adjacency, Rows
 from augcl.ops.segments import segment_ids
 from augcl.rivals.convolution import Convolution
-from augcl.training.estimator import NodeBatch, NodeEstimator
+from augcl.training.batches import NodeBatch
+from augcl.training.callbacks import Callbacks
+from augcl.training.estimator import NodeEstimator
 from augcl.views.nodes import NodeView
 
 TILE = 1024
@@ -138,7 +140,7 @@ class GAE(NodeEstimator):
     lr, weight_decay : float
     normalize_features : bool
         Divide every row of the features by its sum (where above 1); as published not.
-    random_state, device, progress :
+    patience, random_state, device, progress, callbacks, warm_start :
         See `DGI`.
 
     Attributes
@@ -146,6 +148,11 @@ class GAE(NodeEstimator):
     network_ : Module
     history_ : list of dict
         One entry per epoch: loss and seconds.
+
+    References
+    ----------
+    T. N. Kipf and M. Welling. "Variational Graph Auto-Encoders". NeurIPS Workshop on Bayesian
+    Deep Learning, 2016. arXiv:1611.07308.
 
     Examples
     --------
@@ -166,9 +173,12 @@ class GAE(NodeEstimator):
         lr: float = 0.01,
         weight_decay: float = 0.0,
         normalize_features: bool = False,
+        patience: int | None = None,
         random_state: int | None = 0,
         device: str = "cpu",
         progress: bool = True,
+        callbacks: Callbacks = (),
+        warm_start: bool = False,
     ) -> None:
         self.epochs = epochs
         self.hidden = hidden
@@ -176,9 +186,12 @@ class GAE(NodeEstimator):
         self.lr = lr
         self.weight_decay = weight_decay
         self.normalize_features = normalize_features
+        self.patience = patience
         self.random_state = random_state
         self.device = device
         self.progress = progress
+        self.callbacks = callbacks
+        self.warm_start = warm_start
 
     def _start(self) -> None:
         super()._start()
@@ -236,6 +249,11 @@ class VGAE(GAE):
     ----------
     epochs, hidden, width, … :
         See `GAE`.
+
+    References
+    ----------
+    T. N. Kipf and M. Welling. "Variational Graph Auto-Encoders". NeurIPS Workshop on Bayesian
+    Deep Learning, 2016. arXiv:1611.07308.
 
     Examples
     --------

@@ -174,7 +174,7 @@ class FittedOnly(PlainMethod):
         self.vectors_, self.fitted_on_ = vectors, mark(data)
 
     def _read_as_fitted(self, X: Any) -> Any:
-        data = self._read(X)
+        data = self.read(X)
         if not torch.equal(mark(data), self.fitted_on_):
             raise InputError(
                 f"{data.name} is not what this {type(self).__name__} was fitted on, and it can "

@@ -13,7 +13,9 @@ from augcl.errors import InputError
 from augcl.ops.csr import propagate
 from augcl.rivals.convolution import BilinearDiscriminator, Convolution, discrimination
 from augcl.rivals.gae import edge_reconstruction
-from augcl.training.estimator import NodeBatch, NodeEstimator
+from augcl.training.batches import NodeBatch
+from augcl.training.callbacks import Callbacks
+from augcl.training.estimator import NodeEstimator
 from augcl.training.threads import threads_for
 from augcl.views.nodes import NodeView
 
@@ -32,8 +34,8 @@ class GMI(NodeEstimator):
     epochs : int
         At most so many; 0 gives the untrained encoder.
     patience : int, optional
-        Epochs without a lower loss after which training ends; the weights with the lowest loss are
-        kept. None: all epochs, last weights.
+        End the training after this many epochs without a lower loss, and keep the weights with
+        the lowest. None: all epochs, last weights.
     layers : {1, 2}
         Published: 1 for CiteSeer and PubMed, else 2.
     width : int
@@ -45,7 +47,7 @@ class GMI(NodeEstimator):
     lr, weight_decay : float
     normalize_features : bool
         Divide every row of the features by its sum (where above 1), as published.
-    random_state, device, progress :
+    random_state, device, progress, callbacks, warm_start :
         See `DGI`.
 
     Attributes
@@ -53,6 +55,11 @@ class GMI(NodeEstimator):
     network_ : Module
     history_ : list of dict
         One entry per epoch: loss and seconds.
+
+    References
+    ----------
+    Z. Peng, W. Huang, M. Luo, Q. Zheng, Y. Rong, T. Xu and J. Huang. "Graph Representation
+    Learning via Graphical Mutual Information Maximization". WWW 2020. arXiv:2002.01169.
 
     Examples
     --------
@@ -82,6 +89,8 @@ class GMI(NodeEstimator):
         random_state: int | None = 0,
         device: str = "cpu",
         progress: bool = True,
+        callbacks: Callbacks = (),
+        warm_start: bool = False,
     ) -> None:
         self.epochs = epochs
         self.patience = patience
@@ -97,6 +106,8 @@ class GMI(NodeEstimator):
         self.random_state = random_state
         self.device = device
         self.progress = progress
+        self.callbacks = callbacks
+        self.warm_start = warm_start
 
     def _start(self) -> None:
         super()._start()

@@ -65,7 +65,9 @@ class Graph2Vec(GraphReader, PlainMethod):
 
     References
     ----------
-    Narayanan et al., graph2vec: Learning Distributed Representations of Graphs, 2017.
+    A. Narayanan, M. Chandramohan, R. Venkatesan, L. Chen, Y. Liu and S. Jaiswal. "graph2vec:
+    Learning Distributed Representations of Graphs". Workshop on Mining and Learning with
+    Graphs, 2017. arXiv:1707.05005.
 
     Examples
     --------
@@ -127,6 +129,9 @@ class Graph2Vec(GraphReader, PlainMethod):
         self.weights_ = torch.empty(len(self.words_), self.vectors_.shape[1])
         self.weights_[numbers(model)] = torch.from_numpy(model.syn1neg)
         self.fitted_on_ = mark(data)
+
+    def _width(self) -> int:
+        return self.vectors_.shape[1]
 
     def _embedded(self, data: GraphSet) -> Tensor:
         vectors = self.vectors_.clone()  # the user may write into it

@@ -226,6 +226,11 @@ class GraphletKernel(GraphKernel):
     vocabulary_, counts_ :
         See `GraphKernel`.
 
+    References
+    ----------
+    N. Shervashidze, S. V. N. Vishwanathan, T. Petri, K. Mehlhorn and K. Borgwardt. "Efficient
+    Graphlet Kernels for Large Graph Comparison". AISTATS 2009, PMLR 5:488–495.
+
     Examples
     --------
     >>> import augcl

@@ -30,8 +30,9 @@ from augcl.methods.recipes import by_recipe, get_recipe
 from augcl.ops.adam import Adam
 from augcl.ops.cosine import unit_rows
 from augcl.ops.csr import Adjacency, propagate
-from augcl.training.estimator import NodeBatch, NodeEstimator
-from augcl.training.loop import Metrics
+from augcl.training.batches import NodeBatch
+from augcl.training.callbacks import Callbacks, Metrics
+from augcl.training.estimator import NodeEstimator
 from augcl.training.threads import threads_for
 from augcl.views.nodes import NodeView, NodeViews
 
@@ -301,7 +302,7 @@ class HSAN(NodeEstimator):
     lr : float, optional
     normalize_features : bool
         Divide every row of the features by its sum (where above 1); as published not.
-    random_state, device, progress :
+    patience, random_state, device, progress, callbacks, warm_start :
         See `DGI`.
 
     Attributes
@@ -311,6 +312,12 @@ class HSAN(NodeEstimator):
         255 times the weights of all pairs of the graph it was fitted on.
     history_ : list of dict
         One entry per epoch: loss and seconds.
+
+    References
+    ----------
+    Y. Liu, X. Yang, S. Zhou, X. Liu, Z. Wang, K. Liang, W. Tu, L. Li, J. Duan and C. Chen.
+    "Hard Sample Aware Network for Contrastive Deep Graph Clustering". AAAI 2023.
+    arXiv:2212.08665.
 
     Examples
     --------
@@ -340,9 +347,12 @@ class HSAN(NodeEstimator):
         beta: float | None = None,
         lr: float | None = None,
         normalize_features: bool = False,
+        patience: int | None = None,
         random_state: int | None = 0,
         device: str = "cpu",
         progress: bool = True,
+        callbacks: Callbacks = (),
+        warm_start: bool = False,
     ) -> None:
         self.preset = preset
         self.recipe = recipe
@@ -357,9 +367,12 @@ class HSAN(NodeEstimator):
         self.beta = beta
         self.lr = lr  # type: ignore[assignment]
         self.normalize_features = normalize_features
+        self.patience = patience
         self.random_state = random_state
         self.device = device
         self.progress = progress
+        self.callbacks = callbacks
+        self.warm_start = warm_start
 
     def _left_open(self) -> dict[str, Any]:
         return presets.get_preset(self.preset, self.preset_file)
@@ -376,8 +389,8 @@ class HSAN(NodeEstimator):
         self._nodes: int | None = None
         self._smooth = SmoothedFeatures(self._setting("filter_steps"))
 
-    def _read(self, X: Any) -> NodeGraph:
-        graph = super()._read(X)
+    def read(self, X: Any) -> NodeGraph:
+        graph = super().read(X)
         if self._nodes is None:  # of the fit; a graph to be embedded may have others
             self._nodes = graph.num_nodes
         return graph

@@ -14,6 +14,7 @@ from augcl.encoders import ContrastiveNetwork, inputs, output_width, own_or_gin,
 from augcl.encoders.heads import FeedForward, discriminator
 from augcl.errors import InputError, one_of
 from augcl.ops.csr import Adjacency
+from augcl.training.callbacks import Callbacks
 from augcl.training.estimator import GraphEstimator
 
 
@@ -75,7 +76,7 @@ class InfoGraph(GraphEstimator):
         is 0.1.
     epochs : int
         0 gives the untrained encoder.
-    encoder, layers, width, pooling, batch_size, lr, random_state, device, progress :
+    encoder, layers, width, pooling, batch_size, lr, patience, random_state, device, progress, … :
         See `GraphCL`.
 
     Attributes
@@ -83,6 +84,12 @@ class InfoGraph(GraphEstimator):
     network_ : NodeGraphNetwork
     history_ : list of dict
         One entry per epoch: loss and seconds.
+
+    References
+    ----------
+    F.-Y. Sun, J. Hoffmann, V. Verma and J. Tang. "InfoGraph: Unsupervised and Semi-supervised
+    Graph-Level Representation Learning via Mutual Information Maximization". ICLR 2020.
+    arXiv:1908.01000.
 
     Examples
     --------
@@ -106,9 +113,12 @@ class InfoGraph(GraphEstimator):
         pooling: str = "sum",
         batch_size: int = 128,
         lr: float = 0.001,
+        patience: int | None = None,
         random_state: int | None = 0,
         device: str = "cpu",
         progress: bool = True,
+        callbacks: Callbacks = (),
+        warm_start: bool = False,
     ) -> None:
         self.prior = prior
         self.epochs = epochs
@@ -118,9 +128,12 @@ class InfoGraph(GraphEstimator):
         self.pooling = pooling
         self.batch_size = batch_size
         self.lr = lr
+        self.patience = patience
         self.random_state = random_state
         self.device = device
         self.progress = progress
+        self.callbacks = callbacks
+        self.warm_start = warm_start
 
     def _start(self) -> None:
         super()._start()

@@ -14,8 +14,8 @@ from augcl.errors import one_of
 from augcl.hardness import Hardness
 from augcl.methods.contrast import ContrastiveGraphMethod
 from augcl.methods.recipes import by_recipe
-from augcl.training.estimator import batch_statistics
-from augcl.training.loop import Metrics
+from augcl.training.batches import batch_statistics
+from augcl.training.callbacks import Callbacks, Metrics
 from augcl.views import AttributeMask, EdgePerturb, Identity, NodeDrop, OneOf, Subgraph
 
 
@@ -80,6 +80,11 @@ class JOAO(ContrastiveGraphMethod):
     history_ : list of dict
         One entry per epoch: P, loss, seconds and the spread of the weights.
 
+    References
+    ----------
+    Y. You, T. Chen, Y. Shen and Z. Wang. "Graph Contrastive Learning Automated". ICML 2021.
+    arXiv:2106.07594.
+
     Examples
     --------
     >>> import augcl
@@ -115,9 +120,12 @@ class JOAO(ContrastiveGraphMethod):
         pooling: str = "sum",
         batch_size: int = 128,
         lr: float = 0.01,
+        patience: int | None = None,
         random_state: int | None = 0,
         device: str = "cpu",
         progress: bool = True,
+        callbacks: Callbacks = (),
+        warm_start: bool = False,
     ) -> None:
         self.hardness = hardness
         self.recipe = recipe
@@ -138,9 +146,12 @@ class JOAO(ContrastiveGraphMethod):
         self.pooling = pooling
         self.batch_size = batch_size
         self.lr = lr
+        self.patience = patience
         self.random_state = random_state
         self.device = device
         self.progress = progress
+        self.callbacks = callbacks
+        self.warm_start = warm_start
 
     def _start(self) -> None:
         super()._start()
@@ -243,6 +254,11 @@ class JOAOv2(JOAO):
     hardness, epochs, gamma, ratio, … :
         See `JOAO`.
 
+    References
+    ----------
+    Y. You, T. Chen, Y. Shen and Z. Wang. "Graph Contrastive Learning Automated". ICML 2021.
+    arXiv:2106.07594.
+
     Examples
     --------
     >>> import augcl
@@ -276,9 +292,12 @@ class JOAOv2(JOAO):
         pooling: str = "sum",
         batch_size: int = 128,
         lr: float = 0.001,
+        patience: int | None = None,
         random_state: int | None = 0,
         device: str = "cpu",
         progress: bool = True,
+        callbacks: Callbacks = (),
+        warm_start: bool = False,
     ) -> None:
         super().__init__(
             hardness=hardness,
@@ -300,9 +319,12 @@ class JOAOv2(JOAO):
             pooling=pooling,
             batch_size=batch_size,
             lr=lr,
+            patience=patience,
             random_state=random_state,
             device=device,
             progress=progress,
+            callbacks=callbacks,
+            warm_start=warm_start,
         )
         self.heads = heads
 

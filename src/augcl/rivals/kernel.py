@@ -116,6 +116,9 @@ class GraphKernel(GraphReader, PlainMethod):
             return self.counts_, self.vocabulary_
         return self._occurrences(data).counts(len(data))
 
+    def _width(self) -> int:
+        return int(self.counts_.shape[0])
+
     def _embedded(self, data: GraphSet) -> Tensor:
         every, names = self._counts_of(data)
         rows = self._weighted(columns_of(every, names, self.vocabulary_))

@@ -31,7 +31,9 @@ from augcl.rivals.diffusion import (
     window,
 )
 from augcl.rivals.infograph import jensen_shannon, own_graph
-from augcl.training.estimator import GraphEstimator, NodeBatch, NodeEstimator
+from augcl.training.batches import NodeBatch
+from augcl.training.callbacks import Callbacks
+from augcl.training.estimator import GraphEstimator, NodeEstimator
 from augcl.views.nodes import NodeView, NodeViews
 
 
@@ -53,8 +55,8 @@ class MVGRL(NodeEstimator):
         At most so many; published are 3,000, of which `patience` leaves a few hundred. 0 gives the
         untrained encoders.
     patience : int, optional
-        Epochs without a lower loss after which training ends; the weights with the lowest loss are
-        kept. None: all epochs, last weights.
+        End the training after this many epochs without a lower loss, and keep the weights with
+        the lowest. None: all epochs, last weights.
     recipe : {"default", "authors", "paper"}
         Decides `loops`.
     loops : int, optional
@@ -72,7 +74,7 @@ class MVGRL(NodeEstimator):
     lr, weight_decay : float
     normalize_features : bool
         Divide every row of the features by its sum (where above 1); published for CiteSeer only.
-    random_state, device, progress :
+    random_state, device, progress, callbacks, warm_start :
         See `DGI`.
 
     Attributes
@@ -80,6 +82,11 @@ class MVGRL(NodeEstimator):
     network_ : Module
     history_ : list of dict
         One entry per epoch: loss and seconds.
+
+    References
+    ----------
+    K. Hassani and A. H. Khasahmadi. "Contrastive Multi-View Representation Learning on Graphs".
+    ICML 2020. arXiv:2006.05582.
 
     Examples
     --------
@@ -109,6 +116,8 @@ class MVGRL(NodeEstimator):
         random_state: int | None = 0,
         device: str = "cpu",
         progress: bool = True,
+        callbacks: Callbacks = (),
+        warm_start: bool = False,
     ) -> None:
         self.epochs = epochs
         self.patience = patience
@@ -125,6 +134,8 @@ class MVGRL(NodeEstimator):
         self.random_state = random_state
         self.device = device
         self.progress = progress
+        self.callbacks = callbacks
+        self.warm_start = warm_start
 
     def _start(self) -> None:
         super()._start()
@@ -276,7 +287,7 @@ class MVGRLGraphs(GraphEstimator):
     layers, width : int
         Of each of the two networks; `width` is that of the embedding, too.
     pooling : {"sum", "mean"}
-    batch_size, lr, random_state, device, progress :
+    batch_size, lr, patience, random_state, device, progress, callbacks, warm_start :
         See `GraphCL`.
 
     Attributes
@@ -284,6 +295,11 @@ class MVGRLGraphs(GraphEstimator):
     network_ : TwoViewNetwork
     history_ : list of dict
         One entry per epoch: loss and seconds.
+
+    References
+    ----------
+    K. Hassani and A. H. Khasahmadi. "Contrastive Multi-View Representation Learning on Graphs".
+    ICML 2020. arXiv:2006.05582.
 
     Examples
     --------
@@ -307,9 +323,12 @@ class MVGRLGraphs(GraphEstimator):
         pooling: str = "sum",
         batch_size: int = 128,
         lr: float = 0.001,
+        patience: int | None = None,
         random_state: int | None = 0,
         device: str = "cpu",
         progress: bool = True,
+        callbacks: Callbacks = (),
+        warm_start: bool = False,
     ) -> None:
         self.alpha = alpha
         self.steps = steps
@@ -319,9 +338,12 @@ class MVGRLGraphs(GraphEstimator):
         self.pooling = pooling
         self.batch_size = batch_size
         self.lr = lr
+        self.patience = patience
         self.random_state = random_state
         self.device = device
         self.progress = progress
+        self.callbacks = callbacks
+        self.warm_start = warm_start
 
     def _start(self) -> None:
         super()._start()

@@ -12,6 +12,7 @@ from augcl.data.graph import GraphSet
 from augcl.encoders import ContrastiveNetwork, inputs
 from augcl.hardness import Hardness
 from augcl.methods.contrast import ContrastiveGraphMethod
+from augcl.training.callbacks import Callbacks
 
 
 @torch.no_grad()
@@ -65,6 +66,11 @@ class SimGRACE(ContrastiveGraphMethod):
     history_ : list of dict
         One entry per epoch: loss, seconds and the spread of the weights.
 
+    References
+    ----------
+    J. Xia, L. Wu, J. Chen, B. Hu and S. Z. Li. "SimGRACE: A Simple Framework for Graph
+    Contrastive Learning without Data Augmentation". WWW 2022. arXiv:2202.03104.
+
     Examples
     --------
     >>> import augcl
@@ -93,9 +99,12 @@ class SimGRACE(ContrastiveGraphMethod):
         pooling: str = "sum",
         batch_size: int = 128,
         lr: float = 0.01,
+        patience: int | None = None,
         random_state: int | None = 0,
         device: str = "cpu",
         progress: bool = True,
+        callbacks: Callbacks = (),
+        warm_start: bool = False,
     ) -> None:
         self.hardness = hardness
         self.recipe = recipe
@@ -111,9 +120,12 @@ class SimGRACE(ContrastiveGraphMethod):
         self.pooling = pooling
         self.batch_size = batch_size
         self.lr = lr
+        self.patience = patience
         self.random_state = random_state
         self.device = device
         self.progress = progress
+        self.callbacks = callbacks
+        self.warm_start = warm_start
 
     def _start(self) -> None:
         super()._start()

@@ -61,7 +61,8 @@ class Sub2Vec(GraphReader, FittedOnly):
 
     References
     ----------
-    Adhikari et al., Sub2Vec: Feature Learning for Subgraphs, 2018.
+    B. Adhikari, Y. Zhang, N. Ramakrishnan and B. A. Prakash. "Sub2Vec: Feature Learning for
+    Subgraphs". PAKDD 2018.
 
     Examples
     --------

@@ -30,6 +30,11 @@ class WLKernel(GraphKernel):
     vocabulary_, counts_ :
         See `GraphKernel`.
 
+    References
+    ----------
+    N. Shervashidze, P. Schweitzer, E. J. van Leeuwen, K. Mehlhorn and K. M. Borgwardt.
+    "Weisfeiler-Lehman Graph Kernels". JMLR 12:2539–2561, 2011.
+
     Examples
     --------
     >>> import augcl

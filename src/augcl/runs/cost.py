@@ -8,7 +8,7 @@ import os
 import sys
 import time
 import warnings
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -20,7 +20,8 @@ from augcl.data.sparse import share_filled
 from augcl.errors import InputError
 from augcl.evaluation import evaluate
 from augcl.evaluation.svm import LARGEST_MATRIX
-from augcl.runs.run import NODE_RUNS, Spec
+from augcl.runs.run import NODE_RUNS, Spec, one_thread
+from augcl.training.estimator import Estimator
 from augcl.training.loop import make_fabric
 from augcl.training.progress import progress_bar
 
@@ -86,8 +87,9 @@ class Plan:
     def of(cls, spec: Spec, data: GraphSet | NodeGraph) -> Plan:
         """As the method itself decides."""
         model = spec.estimator(data, 0)
-        model._start()
-        return cls(model._setting("epochs"), model._schedule.first_epoch, model._setting("width"))
+        assert isinstance(model, Estimator)
+        settings = model.settings()
+        return cls(settings["epochs"], model.warmup_epochs(), settings["width"])
 
 
 @dataclass(frozen=True)
@@ -188,7 +190,7 @@ def short_run(spec: Spec, data: GraphSet | NodeGraph, *, progress: bool = True) 
         model = brief.estimator(some, 0, progress=False).fit(some)
         report(1, "trained")
         judged = _seconds_of_judging(model.transform(some), some)
-        report(2, "judged")
+        report(2, "evaluated")
         memory = max(0.0, peak_memory() - before)
     epochs = [metrics["seconds"] for metrics in model.history_]
     measured = Cost(
@@ -337,6 +339,26 @@ def look_at_price(
             f"{short}, or a machine with more" if scarce else "",
         ),
     ]
+
+
+def look_at_cost(
+    spec: Spec, data: GraphSet | NodeGraph, *, seeds: int, try_it: bool, progress: bool
+) -> tuple[list[Finding], dict[str, Any]]:
+    """Return findings on time and memory of a training, and both estimates as plain JSON."""
+    of_nodes = spec.level == "node"
+    at_once = min(seeds, os.cpu_count() or 1)
+    if not of_nodes:
+        one_thread()  # as augcl train does
+    plan = Plan.of(spec, data)
+    expected = price(estimate(data, plan), plan, seeds=seeds, at_once=at_once)
+    tried = short_run(spec, data, progress=progress) if try_it else None
+    checked = None
+    if tried is not None:
+        checked = price(tried.cost, plan, seeds=seeds, at_once=at_once)
+    title = f"augcl train, {spec.method} + {spec.hardness}, {plan.epochs} epochs"
+    title += "" if of_nodes else f", {seeds} seeds, {at_once} at once"
+    findings = look_at_price(title, expected, checked, tried, of_nodes=of_nodes)
+    return findings, {"estimate": asdict(expected), "short_run": checked and asdict(checked)}
 
 
 def memory_of_machine() -> float | None:

@@ -27,19 +27,21 @@ def look_at_features(data: GraphSet | NodeGraph) -> list[Finding]:
     if bool(constant.all()):
         what = "none that differ: every node has the same (constant 1 if the files have none)"
         if of_graphs:
-            cure = "the shape alone is learned; --features degree gives it more to see"
+            cure = "only the structure is learned; --features degree adds features"
             findings.append(Finding("note", "features", what, cure))
         else:
-            cure = "nodes differ by their neighbours only: give features or --features degree"
+            cure = "nodes differ only by their neighbours: add features, or use --features degree"
             findings.append(Finding("warning", "features", what, cure))
     elif bool(constant.any()):
         what = f"{part_of(int(constant.sum()), len(constant), 'column')} constant"
         what += _names(constant, columns)
-        findings.append(Finding("note", "features", what, "they tell nothing: leave them out"))
+        findings.append(
+            Finding("note", "features", what, "they carry no information: leave them out")
+        )
     empty = int((~filled_rows(data.x)).sum())
     if empty:
         what = f"{part_of(empty, data.num_nodes, 'node')} with all features 0"
-        cure = "check that 0 is meant, and not a value that is missing"
+        cure = "check that 0 is meant and does not stand for a missing value"
         level: Level = "warning" if empty >= MANY * data.num_nodes else "note"
         findings.append(Finding(level, "features", what, cure))
     findings += _unused(data) if isinstance(data, GraphSet) else []
@@ -84,7 +86,7 @@ def _unused(graphs: GraphSet) -> list[Finding]:
     if attributes is None or "attribute0" in (graphs.columns or ()):
         return []
     what = f"{counted(attributes.shape[1], 'continuous node attribute')} in the files, not used"
-    return [Finding("note", "features", what, "add --features attributes to use what they tell")]
+    return [Finding("note", "features", what, "add --features attributes to use them")]
 
 
 def _names(chosen: Tensor, columns: Sequence[str] | None) -> str:
@@ -132,7 +134,7 @@ def look_at_edges(cleaned: Cleaned) -> list[Finding]:
     if 0 < cleaned.one_way < cleaned.edges:
         missing = part_of(cleaned.one_way, cleaned.edges, "edge")
         what = f"{missing} in one direction only, the other was added"
-        cure = "fine if your graph is undirected; if not, know that directions are not seen"
+        cure = "fine if your graph is undirected; directions are ignored"
         findings.append(Finding("note", "edges", what, cure))
     elif not findings:
         way = "given once, read as undirected" if cleaned.one_way else "given in both directions"
@@ -146,7 +148,7 @@ def look_at_isolated(data: GraphSet | NodeGraph) -> list[Finding]:
     if not alone:
         return [Finding("ok", "isolated nodes", "every node has a neighbour")]
     what = f"{part_of(alone, data.num_nodes, 'node')} without an edge"
-    cure = "they learn from their own features alone: drop them, or look for lost edges"
+    cure = "they are embedded from their own features alone: drop them, or look for lost edges"
     level: Level = "warning" if alone >= MANY * data.num_nodes else "note"
     return [Finding(level, "isolated nodes", what, cure)]
 
@@ -159,11 +161,15 @@ def look_at_sizes(graphs: GraphSet) -> list[Finding]:
         least = int(size.min())
         return [Finding("ok", "small graphs", f"the smallest of the graphs has {least} nodes")]
     what = (
-        f"{part_of(small, len(graphs), 'graph')} below {ALTERED_FROM} nodes: 10 % of that is no "
-        "node, so node-drop and attribute-mask leave them as they are"
+        f"{part_of(small, len(graphs), 'graph')} below {ALTERED_FROM} nodes: 10 % of them is less "
+        "than one node, so node-drop and attribute-mask do not change them"
     )
     level: Level = "warning" if 2 * small >= len(graphs) else "note"
-    return [Finding(level, "small graphs", what, "try --augmentation subgraph, which alters all")]
+    return [
+        Finding(
+            level, "small graphs", what, "try --augmentation subgraph, which changes all graphs"
+        )
+    ]
 
 
 def look_at_components(graph: NodeGraph) -> list[Finding]:
@@ -172,7 +178,7 @@ def look_at_components(graph: NodeGraph) -> list[Finding]:
     if count == 1:
         return [Finding("ok", "components", "the graph is connected")]
     what = f"{counted(count, 'component')} that no edge joins"
-    cure = "nothing flows between them: fine if they are meant, else look for lost edges"
+    cure = "no information passes between them: if that is not intended, look for lost edges"
     return [Finding("note", "components", what, cure)]
 
 
@@ -180,7 +186,7 @@ def look_at_graph_classes(y: Tensor | None) -> list[Finding]:
     """Can ten folds judge the embeddings of graphs?"""
     if y is None:
         cure = "fine for embeddings; for a score add graph labels (augcl data --help: formats)"
-        return [Finding("note", "classes", "none: embeddings cannot be judged", cure)]
+        return [Finding("note", "classes", "none: embeddings cannot be evaluated", cure)]
     sizes = torch.unique(y, return_counts=True)[1]
     if len(sizes) < 2:
         return [_only_one_class("graphs")]
@@ -202,7 +208,7 @@ def look_at_node_classes(y: Tensor | None) -> list[Finding]:
     known = torch.empty(0).long() if y is None else y[y >= 0]
     if y is None or not len(known):
         cure = "fine for embeddings; for a score give classes of nodes, e.g. label in nodes.csv"
-        return [Finding("note", "classes", "none: embeddings cannot be judged", cure)]
+        return [Finding("note", "classes", "none: embeddings cannot be evaluated", cure)]
     findings = []
     if len(known) < len(y):
         what = f"{part_of(len(y) - len(known), len(y), 'node')} without a class"
@@ -213,7 +219,7 @@ def look_at_node_classes(y: Tensor | None) -> list[Finding]:
     if len(sizes) < 2:
         findings.append(_only_one_class("nodes"))
     elif len(known) < FEWEST_NODES:
-        what = f"{counted(len(known), 'labelled node')}: 10 % of them are none to train on"
+        what = f"{counted(len(known), 'labelled node')}: 10 % of them is less than one to train on"
         cure = f"give classes to {FEWEST_NODES} nodes or more, or train with --no-evaluate"
         findings.append(Finding("warning", "classes", what, cure))
     elif least < NODES_TO_TRAIN_ON:
@@ -225,7 +231,7 @@ def look_at_node_classes(y: Tensor | None) -> list[Finding]:
 
 
 def _only_one_class(things: str) -> Finding:
-    what = f"all {things} are of one class: embeddings cannot be judged"
+    what = f"all {things} are of one class: embeddings cannot be evaluated"
     return Finding("warning", "classes", what, "check the labels, or train with --no-evaluate")
 
 
@@ -236,4 +242,4 @@ def _class_sizes(sizes: Tensor, things: str) -> Finding:
     what = f"{len(sizes)} classes of {each}; guessing the largest is right in {guess:.1f} %"
     if guess < 90:
         return Finding("ok", "classes", what)
-    return Finding("note", "classes", what, "judge by more than accuracy")
+    return Finding("note", "classes", what, "do not rely on accuracy alone")

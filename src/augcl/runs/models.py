@@ -1,7 +1,9 @@
-"""A trained model on disk: safetensors and JSON, never a pickle."""
+"""Every method by its name, and trained models on disk: safetensors and JSON, never a pickle."""
 
 from __future__ import annotations
 
+import inspect
+import re
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +12,7 @@ from torch import nn
 
 from augcl import methods, rivals
 from augcl.attacks.classifier import Structure2VecClassifier
+from augcl.checks import parameters
 from augcl.data import GraphSet
 from augcl.errors import InputError, one_of
 from augcl.hardness import CEILING, HARDNESS
@@ -21,6 +24,74 @@ METHODS: dict[str, type[Method]] = {
     name: getattr(package, name) for package in (methods, rivals) for name in package.__all__
 }
 """Every method by its name, for the command line and for model files."""
+
+PAPER_NAMES = {
+    "DeepGraphKernel": "DGK",
+    "DeepWalkFeatures": "DeepWalk + features",
+    "Graph2Vec": "graph2vec",
+    "GraphletKernel": "GK",
+    "MVGRLGraphs": "MVGRL",
+    "Node2Vec": "node2vec",
+    "Node2VecGraphs": "node2vec",
+    "RawFeatures": "raw",
+    "Sub2Vec": "sub2vec",
+    "WLKernel": "WL",
+}
+"""Names of the methods in the paper's tables, where they differ from ours."""
+
+
+def method_name(name: str, level: str | None = None) -> str:
+    """Return our name of a method that is given by our name or the paper's, in any case.
+
+    Two methods can share a name, one for graphs and one for nodes: `level` ("graph" or "node")
+    decides between them.
+
+    >>> method_name("graphcl"), method_name("wl"), method_name("MVGRL", "graph")
+    ('GraphCL', 'WLKernel', 'MVGRLGraphs')
+    """
+
+    def plain(text: str) -> str:
+        return text.lower().replace(" ", "")
+
+    found = [n for n in METHODS if plain(name) in (plain(n), plain(PAPER_NAMES.get(n, n)))]
+    if not found:
+        one_of(name, dict.fromkeys([*METHODS, *PAPER_NAMES.values()]), "method")
+    return next((n for n in found if METHODS[n].level == level), found[0])
+
+
+def method_facts() -> list[dict[str, Any]]:
+    """Return name, paper's name, level, year, cost class and purpose of every method."""
+    return [
+        {
+            "method": name,
+            "paper": PAPER_NAMES.get(name, name),
+            "level": kind.level,
+            "year": getattr(kind, "year", None),
+            "cost": kind.cost,
+            "kernel": kind.gives_kernel,
+            "does": (kind.__doc__ or "").strip().splitlines()[0],
+        }
+        for name, kind in METHODS.items()
+    ]
+
+
+def described_parameters(kind: type) -> dict[str, tuple[Any, str]]:
+    """Return default and description of each constructor parameter, from signature and docstring.
+
+    >>> default, description = described_parameters(METHODS["GraphCL"])["tau"]
+    >>> default
+    0.2
+    """
+    described: dict[str, str] = {}
+    for base in reversed(kind.__mro__):  # a method may leave to its base what both share
+        documentation = inspect.cleandoc(base.__doc__ or "")
+        section = re.search(r"Parameters\n-+\n(.*?)(\n\n\w+\n-+\n|\Z)", documentation, re.DOTALL)
+        for entry in re.split(r"\n(?=\S)", section[1] if section else ""):
+            names, _, rest = entry.partition(" : ")
+            text = " ".join(rest.partition("\n")[2].split())
+            described |= {name.strip(): text for name in names.split(",") if text}
+    return {name: (default, described.get(name, "")) for name, default in parameters(kind).items()}
+
 
 CLASSIFIERS: dict[str, type[Method]] = {"Structure2VecClassifier": Structure2VecClassifier}
 """What learns from labels: in model files only, it is no method that is compared."""
@@ -79,7 +150,7 @@ def load_model(
     if isinstance(settings.get("augmentation"), dict):
         missing = MissingAugmentation(settings["augmentation"]["callable"])
         settings["augmentation"] = augmentation or missing
-    if "device" in method().get_params(deep=False):  # what is no network has none
+    if "device" in parameters(method):  # what is no network has none
         settings["device"] = device
     model = method(**settings)
     model.restore(snapshot)

@@ -75,7 +75,7 @@ def _warnings(result: dict[str, Any]) -> list[str]:
 def _facts(result: dict[str, Any]) -> list[tuple[str, str]]:
     facts = [("seeds", str(len(result["seeds"])))]
     if result["accuracy"] is None:
-        facts.append(("accuracy", "not judged"))
+        facts.append(("accuracy", "not evaluated"))
     else:
         facts.append(("protocol", result["accuracy"]["protocol"]))
         runs = ", ".join(f"{100 * r:.2f}" for r in result["accuracy"]["runs"])

@@ -14,6 +14,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from augcl.checks import parameters
 from augcl.data import GraphSet, NodeGraph, load_graph, load_graphs
 from augcl.data.catalogue import known_name
 from augcl.errors import InputError, one_of
@@ -65,7 +66,7 @@ class Spec:
     def all_epochs(self) -> int:
         """How many there will be."""
         method = self._method(self._published(known_name(self.dataset) or self.dataset))
-        return int(method._setting("epochs")) if "epochs" in method.get_params() else 0
+        return int(method.settings().get("epochs", 0))
 
     def load(self, data_dir: str | None = None) -> GraphSet | NodeGraph:
         """The data set, as the method needs it."""
@@ -88,7 +89,7 @@ class Spec:
     def _method(self, preset: dict[str, Any], **more: Any) -> Method:
         """With the options, and those of the general settings that the method has."""
         kind = METHODS[one_of(self.method, METHODS, "method")]
-        known = kind().get_params(deep=False)
+        known = parameters(kind)
         for name in [*self.options, *(["augmentation"] if self.augmentation else [])]:
             if name not in known:
                 option = name.replace("_", "-")
@@ -210,7 +211,7 @@ def check(
     spec: Spec, data: GraphSet | NodeGraph, *, device: str = "cpu", judge: bool = True
 ) -> None:
     """Raise `InputError` for whatever would go wrong in `run`, before any work is done."""
-    spec.estimator(data, 0)._start()
+    spec.estimator(data, 0).check()
     if device != "cpu":
         make_fabric(device)
     if isinstance(data, GraphSet) and len(data) < 2:
@@ -228,8 +229,8 @@ def check(
         except InputError as error:
             reason = str(error).replace("use folds=", "use augcl evaluate --folds ")
             raise InputError(
-                f"the embeddings of {spec.dataset} could not be judged: {reason}; "
-                "augcl train --no-evaluate trains all the same"
+                f"the embeddings of {spec.dataset} cannot be evaluated: {reason}; "
+                "augcl train --no-evaluate trains without an evaluation"
             ) from None
 
 

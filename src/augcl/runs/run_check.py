@@ -33,10 +33,10 @@ def look_at_loss(metrics: Metrics) -> list[Finding]:
     rising = [seed for seed, end in zip(seeds, ends, strict=True) if trend(end) > 0]
     findings = [] if all(fell(start(curve)) for curve in curves) else [_never_fell(curves)]
     if min(len(end) for end in ends) < FEWEST:
-        what = f"{len(curves[0])} epochs are too few to tell whether it has settled"
+        what = f"{len(curves[0])} epochs are too few to see whether it has settled"
         return [*findings, Finding("note", "loss", what, "train for 20 epochs or more")]
     if rising:
-        cure = "lower --lr; what is kept is the last epoch"
+        cure = "lower --lr; the embeddings are those of the last epoch"
         findings.append(Finding("warning", "loss", f"rises at the end{_of(rising, seeds)}", cure))
     if still:
         what = f"still falls in the last {len(ends[0])} epochs{_of(still, seeds)}"
@@ -91,7 +91,7 @@ def fell(losses: Curve) -> bool:
 def _never_fell(curves: list[Metrics]) -> Finding:
     flat = next(start(curve) for curve in curves if not fell(start(curve)))
     what = f"never fell: {flat[0]:.3f} at first, {flat[-1]:.3f} before any weights"
-    cure = "another --lr, or other --features: perhaps there is nothing to tell apart"
+    cure = "another --lr, or other --features: perhaps the data have nothing to separate"
     return Finding("warning", "loss", what, cure)
 
 
@@ -108,8 +108,8 @@ LEARNED = 0.01  # by how much the agreement must beat the larger group
 CURES = {
     "collapsed": "the loss is the plain one there: use --recipe default, or --hardness none at "
     "less cost",
-    "unlearned": "it has learned nothing: train for more epochs, or with another --reward between "
-    "1.5 and 1.9",
+    "unlearned": "the uncertainty model has learned nothing: train for more --epochs, or set "
+    "another reward, for instance --set hardness.reward=1.5",
 }
 GAP = 0.01  # between mean weights, below which they are alike
 FAR_OUT = 0.03  # of accuracy; nearer is no outlier, however alike the other seeds are
@@ -146,7 +146,7 @@ def look_at_weights(hardness: str, weights: Weights) -> list[Finding]:
         if hardness != "augcl":
             return [Finding("ok", "weights", f"{hardness} gives no weights to look at")]
         cure = "train for more epochs: the first half of them is a warm-up"
-        return [Finding("note", "weights", "the weights never set in", cure)]
+        return [Finding("note", "weights", "the weights were never used", cure)]
     return [*_alive(known), *_agreement(known), *_class_gap(known)]
 
 
@@ -173,7 +173,7 @@ def _agreement(known: list[dict[str, Any]]) -> list[Finding]:
         return []
     agreement, guess = _mean(both, "fit_agreement"), _mean(both, "fit_majority")
     what = (
-        f"the uncertainty model names the group of {100 * agreement:.1f} % of the pairs rightly; "
+        f"the uncertainty model names the group of {100 * agreement:.1f} % of the pairs correctly; "
         f"guessing the larger group: {100 * guess:.1f} %"
     )
     if agreement > guess + LEARNED:
@@ -202,7 +202,7 @@ def look_at_accuracy(
     """Is it better than a guess, and does a seed stand far out?"""
     if accuracy is None:
         cure = "augcl evaluate on its embeddings.npz gives a score, if there are labels"
-        return [Finding("note", "accuracy", "not judged", cure)]
+        return [Finding("note", "accuracy", "not evaluated", cure)]
     runs = np.array(accuracy["runs"])
     findings = []
     guess = _guess(y)
@@ -220,7 +220,7 @@ def look_at_accuracy(
 def look_at_seeds(seeds: list[int], runs: np.ndarray[Any, Any]) -> list[Finding]:
     """Seeds whose accuracy is far from the middle of all."""
     if len(runs) < 3:
-        what = f"only {len(runs)}: no telling how far chance goes"
+        what = f"only {len(runs)}: the spread by chance is unknown"
         return [Finding("note", "seeds", what, "--seeds 5 shows the spread")]
     off = np.abs(runs - np.median(runs))
     far = off > max(FAR_OUT, 5 * float(np.median(off)))
@@ -228,8 +228,8 @@ def look_at_seeds(seeds: list[int], runs: np.ndarray[Any, Any]) -> list[Finding]
         low, high = 100 * runs.min(), 100 * runs.max()
         return [Finding("ok", "seeds", f"none stands out: {low:.1f} to {high:.1f} %")]
     out = ", ".join(f"seed {seeds[i]} has {100 * runs[i]:.1f} %" for i in np.flatnonzero(far))
-    what = f"{out}; the middle of all is {100 * np.median(runs):.1f} %"
-    cure = "look at its loss in report.html; more --seeds tell how rare it is; do not drop it"
+    what = f"{out}; the median is {100 * np.median(runs):.1f} %"
+    cure = "look at its loss in report.html; more --seeds show how rare it is; do not drop it"
     return [Finding("warning", "seeds", what, cure)]
 
 
@@ -238,7 +238,7 @@ def look_at_embeddings(Z: np.ndarray[Any, Any]) -> list[Finding]:
     if not all_alike(torch.from_numpy(Z)):
         return []
     cure = "lower --lr, or give the nodes features that differ"
-    return [Finding("warning", "embeddings", "all alike: the encoder collapsed", cure)]
+    return [Finding("warning", "embeddings", "all the same: the encoder collapsed", cure)]
 
 
 def _guess(y: Any) -> float | None:

@@ -19,7 +19,7 @@ from augcl.errors import InputError
 from augcl.files import FORMAT, check_format, read_record, write_json, write_text
 from augcl.runs.embedding_file import write_embeddings
 from augcl.runs.run import Spec, one_thread, run, share_threads, versions
-from augcl.training.loop import same_settings
+from augcl.training.checkpoint import same_settings
 from augcl.training.method import fingerprint
 from augcl.training.progress import print_warning, progress_bar
 
@@ -102,6 +102,32 @@ def accuracy_text(accuracy: dict[str, Any]) -> str:
 def has_spread(accuracy: dict[str, Any]) -> bool:
     """Whether the standard deviation of a result is over more than one number."""
     return len(accuracy["runs"]) > 1 or accuracy.get("std_over") == "splits"
+
+
+def result_rows(result: dict[str, Any]) -> list[tuple[str, str]]:
+    """Return what people want to see of a result, as pairs of a name and a value."""
+    accuracy = result["accuracy"]
+    rows = [("accuracy", "not evaluated")]
+    if accuracy is not None:
+        count = len(accuracy["runs"])
+        name = f"accuracy ({accuracy['protocol']}, {count} seed{'s' * (count > 1)})"
+        rows = [(name, accuracy_text(accuracy))]
+    collapsed = collapses(result)
+    if collapsed:
+        name = "seeds that learned nothing (see augcl doctor)"
+        rows.append((name, ", ".join(map(str, collapsed))))
+    shown = {
+        "spread of the weights (std)": ("weight_std", 2),
+        "uncertainty model agrees with the partition": ("fit_agreement", 3),
+        "mean weight of true negatives": ("weight_true_negatives", 3),
+        "mean weight of false negatives": ("weight_false_negatives", 3),
+    }
+    for name, (key, digits) in shown.items():
+        values = [weights[key] for weights in result["weights"] if weights and key in weights]
+        if values:
+            rows.append((name, f"{sum(values) / len(values):.{digits}f}"))
+    rows += [(f"seconds of {part}", f"{s:.1f}") for part, s in result["seconds"].items()]
+    return rows
 
 
 def collapses(result: dict[str, Any]) -> dict[int, str]:

@@ -1,4 +1,4 @@
-"""One file that holds everything a run needs to go on, bit for bit."""
+"""One file that holds everything a run needs to go on, bit for bit, and who may go on with it."""
 
 from __future__ import annotations
 
@@ -28,6 +28,11 @@ class Snapshot:
         """The tensors whose names start with `prefix.`, without it."""
         start = prefix + "."
         return {k.removeprefix(start): v for k, v in self.tensors.items() if k.startswith(start)}
+
+    def copy(self) -> Snapshot:
+        """A snapshot that no longer changes with the tensors it was made of."""
+        tensors = {name: tensor.detach().clone() for name, tensor in self.tensors.items()}
+        return Snapshot(tensors, json.loads(json.dumps(self.facts)))
 
     def write(self, path: str | Path) -> None:
         """Write atomically, in the safetensors format."""
@@ -70,6 +75,11 @@ def load_optimizer(optimizer: torch.optim.Optimizer, tensors: Mapping[str, Tenso
     optimizer.load_state_dict({**optimizer.state_dict(), "state": state})
 
 
+def weights_of(module: nn.Module) -> dict[str, Tensor]:
+    """A copy of a module's weights."""
+    return {name: value.detach().clone() for name, value in module.state_dict().items()}
+
+
 def load_module(module: nn.Module, tensors: Mapping[str, Tensor]) -> None:
     """Put saved weights into a module of the same shape."""
     try:
@@ -77,3 +87,45 @@ def load_module(module: nn.Module, tensors: Mapping[str, Tensor]) -> None:
     except RuntimeError as error:  # PyTorch's way to say so
         reason = " ".join(str(error).split())
         raise InputError(f"the saved weights are of another network: {reason}") from None
+
+
+def same_settings(
+    old: dict[str, Any],
+    new: dict[str, Any],
+    run: str | Path,
+    cure: str = "use the old value or another folder",
+) -> None:
+    """Raise `InputError`, which names the first setting that differs, unless both are equal.
+
+    `run` is the folder of the run that cannot be resumed, or another name for it.
+    """
+    before, now = flattened(old), flattened(new)
+    for name in sorted(before.keys() | now.keys()):
+        if before.get(name) == now.get(name):
+            continue
+        if name == "data":
+            raise InputError(
+                f"cannot resume {run}: the graphs are not those it was started with; "
+                f"{cure.replace('the old value', 'the old ones')}"
+            )
+        raise InputError(
+            f"cannot resume {run}: it was started with {name} = {_shown(before, name)}, "
+            f"now it is {_shown(now, name)}; {cure}"
+        )
+
+
+def _shown(settings: dict[str, Any], name: str) -> str:
+    return repr(settings[name]) if name in settings else "the default"
+
+
+def flattened(nested: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings or metrics in one level.
+
+    >>> flattened({"loss": 1.5, "hardness": {"state": "alive"}})
+    {'loss': 1.5, 'hardness.state': 'alive'}
+    """
+    flat: dict[str, Any] = {}
+    for name, value in nested.items():
+        inner = flattened(value) if isinstance(value, dict) else None
+        flat |= {name: value} if inner is None else {f"{name}.{k}": v for k, v in inner.items()}
+    return flat

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Callable
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
@@ -41,21 +42,27 @@ def one_direction(z: Tensor) -> bool:
     return len(z) > 1 and bool(1 - unit.mean(0).square().sum() <= ANGLE)
 
 
-class Network(Protocol):
-    """A network that can be looked at."""
+@dataclass(frozen=True)
+class Outputs:
+    """What a network gives out, computed when it is asked for.
 
-    def embeddings(self) -> Tensor:
-        """(n, d) what it gives out."""
+    Parameters
+    ----------
+    embeddings : callable
+        (n, d) of all data.
+    projections : callable
+        (b, d) what the loss of a batch compares by angle; None if that is the embeddings.
+    loss : callable
+        The loss of that batch, as in the first epoch.
+    """
 
-    def projections(self) -> Tensor | None:
-        """(b, d) what its loss compares by angle, if that is not the embeddings."""
-
-    def loss(self) -> float:
-        """What it was trained to lower."""
+    embeddings: Callable[[], Tensor]
+    projections: Callable[[], Tensor | None]
+    loss: Callable[[], float]
 
 
 def collapse(
-    trained: Network, untrained: Network, *, epochs: int, kept_first: bool = False
+    trained: Outputs, untrained: Outputs, *, epochs: int, kept_first: bool = False
 ) -> str | None:
     """Why one must say that a training taught nothing; None if it did.
 
@@ -63,7 +70,7 @@ def collapse(
 
     Parameters
     ----------
-    trained, untrained : Network
+    trained, untrained : Outputs
     epochs : int
         How many there were.
     kept_first : bool

@@ -1,8 +1,11 @@
-"""What every neural method shares: the training loop behind scikit-learn's contract."""
+"""What every neural method shares: the training loop behind scikit-learn's contract.
+
+`Estimator` trains a network, `GraphEstimator` on batches of graphs, `NodeEstimator` on all nodes of
+one graph. A method is one of them with a network and a loss.
+"""
 
 from __future__ import annotations
 
-import warnings
 from abc import abstractmethod
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -11,74 +14,76 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.nn.modules.batchnorm import _BatchNorm
 
-from augcl.checks import number, whole_number
+from augcl.checks import number, parameters, whole_number
 from augcl.data.graph import GraphSet
 from augcl.data.node_graph import NodeGraph
-from augcl.errors import InputError
+from augcl.errors import InputError, warn_user
 from augcl.ops.adam import Adam
-from augcl.training.checkpoint import Snapshot, load_module, prefixed
-from augcl.training.collapse import collapse
-from augcl.training.loop import Metrics, Run, make_fabric, train
+from augcl.training.batches import NodeBatch, batch_statistics, fixed_batches
+from augcl.training.callbacks import (
+    CHECKPOINT,
+    Callbacks,
+    Checkpoints,
+    EpochTimer,
+    Hooks,
+    KeepBest,
+    Metrics,
+    MetricsFile,
+    ProgressBar,
+    check_callbacks,
+)
+from augcl.training.checkpoint import Snapshot, load_module, prefixed, same_settings
+from augcl.training.collapse import Outputs, collapse
+from augcl.training.loop import Run, make_fabric, train
 from augcl.training.method import GraphReader, Method, NodeReader, fingerprint
 from augcl.training.threads import threads_for
 from augcl.views.nodes import NodeViews
 
-
-@contextmanager
-def batch_statistics(network: nn.Module) -> Iterator[None]:
-    """As in training, each batch with its own statistics; the running averages stay as they are."""
-    norms = [m for m in network.modules() if isinstance(m, _BatchNorm)]
-    momenta = [norm.momentum for norm in norms]
-    network.train()
-    for norm in norms:
-        norm.momentum = 0.0
-    try:
-        yield
-    finally:
-        for norm, momentum in zip(norms, momenta, strict=True):
-            norm.momentum = momentum
-
-
-@contextmanager
-def running_statistics(network: nn.Module) -> Iterator[None]:
-    """As in evaluation: the running averages for every batch."""
-    network.eval()
-    try:
-        yield
-    finally:
-        network.train()
-
-
-def fixed_batches(graphs: GraphSet, size: int, generator: torch.Generator) -> list[GraphSet]:
-    """Shuffle once and cut; a single graph left over joins the batch before it.
-
-    The members of a batch never change (as in the published code), so what depends on the batch
-    alone, such as its adjacency, is computed once. One graph has no negatives and would teach
-    nothing.
-    """
-    if not len(graphs):
-        raise InputError(f"{graphs.name} holds no graphs: give at least one")
-    order = torch.randperm(len(graphs), generator=generator, device=generator.device)
-    parts = list(torch.split(order, size))
-    if len(parts) > 1 and len(parts[-1]) == 1:
-        parts[-2:] = [torch.cat(parts[-2:])]
-    return [graphs.select(part) for part in parts]
+MAY_CHANGE = ("epochs", "lr", "patience")
+"""Settings that may differ between two fits of which the second goes on with the first."""
 
 
 class Estimator(Method):
-    """A network that is trained; a method says which one, which loss, and what happens between.
+    """A network that is trained.
 
-    Among its hyper-parameters are `epochs`, `lr` and `device` besides.
+    A method says which network and which loss, and what happens between epochs. Beside its own it
+    has the hyper-parameters named here.
+
+    Parameters
+    ----------
+    epochs : int
+    lr : float
+        Learning rate.
+    patience : int, optional
+        End the training after this many epochs without a lower loss, and keep the weights with the
+        lowest loss. With a hardness, epochs count from its first one on: the loss before it is
+        another. None: train all epochs, keep the last weights.
+    callbacks : list of Callback
+        Called before and after every epoch and after every batch; see `augcl.callbacks`.
+    warm_start : bool
+        A further call of `fit` continues the last one up to `epochs` in total, on the same data:
+        ``fit`` with 4 epochs, ``set_params(epochs=8).fit`` ends in the same bits as 8 epochs at
+        once. Only `epochs`, `lr` and `patience` may change meanwhile. What depends on the total
+        number of epochs is decided again with the new number: the epoch in which a hardness sets
+        in, if `warmup` is None (for the same bits give `warmup` a number).
+    device : str
+
+    Attributes
+    ----------
+    history_ : list of dict
+        One entry per epoch; it grows while the training goes on.
+    best_epoch_ : int or None
+        The epoch with the lowest loss, counted from 1, if epochs were compared.
     """
 
     epochs: int
     lr: float
     device: str
-    checkpoint_seconds: float = 0.0
     patience: int | None = None
-    """Epochs without a lower loss after which training ends; the best weights are kept."""
+    callbacks: Callbacks = ()
+    warm_start: bool = False
+    checkpoint_seconds: float = 0.0
 
     @abstractmethod
     def _batches(self, data: Any, generator: torch.Generator) -> list[Any]:
@@ -86,7 +91,7 @@ class Estimator(Method):
 
     @abstractmethod
     def _build(self, features: int, generator: torch.Generator) -> nn.Module:
-        """The network for so many node features."""
+        """The network for data with that number of node features."""
 
     @abstractmethod
     def _loss(self, batch: Any, generator: torch.Generator) -> Tensor:
@@ -108,11 +113,31 @@ class Estimator(Method):
     def _after_epoch(self) -> Metrics:
         return {}
 
+    @property
+    def _comparable_from(self) -> int:
+        """The first epoch, from 0, whose loss can be compared with that of the last one."""
+        return 0
+
+    @property
+    def _selects_by(self) -> str | None:
+        """The metric that chooses the best epoch even without patience, if there is one."""
+        return None
+
     def _start(self) -> None:
         whole_number("epochs", self._setting("epochs"), least=0)
         number("lr", self._setting("lr"), above=0)
         if self.patience is not None:
             whole_number("patience", self.patience, least=1)
+        check_callbacks(self.callbacks)
+
+    def check(self) -> None:
+        """Raise `InputError` for settings with which `fit` would not start; see `Method.check`."""
+        super().check()
+        make_fabric(self.device)
+
+    def warmup_epochs(self) -> int:
+        """The number of epochs before the hardness sets in; 0 without a hardness."""
+        return self._started()._comparable_from
 
     def fit(
         self, X: Any, y: Any = None, *, folder: str | Path | None = None, resume: bool = False
@@ -128,82 +153,175 @@ class Estimator(Method):
         folder : path, optional
             Keep metrics.jsonl and a checkpoint of every epoch there.
         resume : bool
-            Go on from the checkpoint in `folder`, if there is one.
+            Go on from the checkpoint in `folder`, if there is one. A run that a callback ended
+            goes on, too.
+        """
+        for _ in self.fit_epochs(X, y, folder=folder, resume=resume):
+            pass
+        return self
+
+    def fit_epochs(
+        self, X: Any, y: Any = None, *, folder: str | Path | None = None, resume: bool = False
+    ) -> Iterator[Metrics]:
+        """Learn as `fit` does, but pause after every epoch; yields its metrics.
+
+        The model is fitted when the iterator has ended.
+
+        Examples
+        --------
+        >>> import augcl
+        >>> model = augcl.GraphCL(epochs=2, random_state=0)
+        >>> [metrics["epoch"] for metrics in model.fit_epochs(augcl.load("MUTAG"))]
+        [1, 2]
         """
         self._start()
-        self.collapse_ = None
         if resume and self.random_state is None:
             raise InputError("random_state is None: only a run with a seed can be resumed")
         fabric = make_fabric(self.device)
-        self.columns_ = None  # those of an earlier fit do not count
-        data = self._read(X).to(fabric.device)
-        generator = self._generator()
+        self.collapse_ = self.best_epoch_ = self.columns_ = None  # of an earlier fit
+        data = self.read(X).to(fabric.device)
         self.n_features_in_, self.columns_ = data.num_features, getattr(data, "columns", None)
+
+        generator = self._generator()
         network = self._build(data.num_features, generator).to(fabric.device)
         self.network_, optimizer = fabric.setup_module(network), self._optimizer(network)
         batches = self._batches(data, generator)
         run = Run(network, optimizer, generator, self._learned, self._load_learned)
-        settings = None if folder is None else {**self.settings(), "data": fingerprint(data)}
+
+        place = None if folder is None else Path(folder)
+        settings = {}
+        if place is not None or self.warm_start:
+            settings = {**self.settings(), "data": fingerprint(data)}
+        self._restore_run(run, settings, place if resume else None)
+        self.history_ = run.history
+        epochs = train(
+            run,
+            lambda batch: self._loss(batch, generator),
+            batches,
+            fabric=fabric,
+            epochs=self._setting("epochs"),
+            hooks=Hooks(self._all_callbacks(run, data.name, settings, place), self),
+            before_epoch=lambda epoch: self._before_epoch(epoch, batches, generator),
+            after_epoch=self._after_epoch,
+        )
         try:
-            with self._threads(data, batches):
-                train(
-                    run,
-                    lambda batch: self._loss(batch, generator),
-                    batches,
-                    fabric=fabric,
-                    epochs=self._setting("epochs"),
-                    settings=settings or {},
-                    patience=self.patience,
-                    before_epoch=lambda epoch: self._before_epoch(epoch, batches, generator),
-                    after_epoch=self._after_epoch,
-                    folder=None if folder is None else Path(folder),
-                    resume=resume,
-                    title=f"{type(self).__name__} on {data.name}",
-                    checkpoint_seconds=self.checkpoint_seconds,
-                    progress=self.progress,
-                )
+            while True:
+                with self._threads(data, batches):  # not while the caller does other work
+                    metrics = next(epochs, None)
+                if metrics is None:
+                    break
+                yield metrics
         finally:  # also a training that was stopped leaves a network that can be used
-            self.network_, self.history_ = network, run.history
+            epochs.close()
+            self.network_ = network
+        self._last_run = run.snapshot(settings).copy() if self.warm_start else None
+        run.best.put_back(network)
+        self.best_epoch_ = run.best.epoch or None
         with self._threads(data, batches):
-            self.collapse_ = self._find_collapse(data, batches[0], run)
-        self._warn_of_collapse(f" on {data.name}", stacklevel=2)
-        return self
+            self.collapse_ = self._find_collapse(data, batches[0])
+        self._warn_of_collapse(f" on {data.name}")
+
+    _last_run: Snapshot | None = None
+    """Where `warm_start` goes on."""
+
+    def _restore_run(self, run: Run, settings: dict[str, Any], folder: Path | None) -> None:
+        """Go on from the checkpoint in the folder or, with `warm_start`, from the last fit."""
+        if folder is not None and (folder / CHECKPOINT).exists():
+            snapshot = Snapshot.read(folder / CHECKPOINT)
+            same_settings(snapshot.facts["settings"], settings, folder)
+            run.restore(snapshot)
+        elif self.warm_start and self._last_run is not None:
+            last, done = self._last_run, len(self._last_run.facts["history"])
+            before, now = (
+                {name: value for name, value in every.items() if name not in MAY_CHANGE}
+                for every in (last.facts["settings"], settings)
+            )
+            same_settings(before, now, "the last fit", "use the old value or warm_start=False")
+            if self._setting("epochs") < done:
+                raise InputError(
+                    f"epochs is {self._setting('epochs')}, but the last fit did {done} of them: "
+                    "with warm_start give more, or set warm_start=False"
+                )
+            run.restore(last.copy())
+
+    def _all_callbacks(
+        self, run: Run, name: str, settings: dict[str, Any], folder: Path | None
+    ) -> list[Any]:
+        """Those of the user among ours; what the files hold comes last, when all is known."""
+        epochs, chosen_by = self._setting("epochs"), self._selects_by
+        ours: list[Any] = [EpochTimer()]
+        if self.patience is not None or chosen_by is not None:
+            watch, first = chosen_by or "loss", self._comparable_from
+            ours.append(KeepBest(run, patience=self.patience, watch=watch, first=first))
+        title = f"{type(self).__name__} on {name}"
+        files: list[Any] = []
+        if folder is not None:
+            seconds = self.checkpoint_seconds
+            checkpoints = Checkpoints(run, folder, settings, epochs=epochs, seconds=seconds)
+            files = [MetricsFile(folder), checkpoints]
+        return [*ours, *self.callbacks, ProgressBar(title, epochs, show=self.progress), *files]
 
     def _first_loss(self, batch: Any, generator: torch.Generator) -> Tensor:
-        """The loss as it is in the first epoch, before any weights set in."""
+        """The loss as it is in the first epoch, before a hardness sets in."""
         return self._loss(batch, generator)
 
     def _projections(self, batch: Any, generator: torch.Generator) -> Tensor | None:
         """(n, d) what the loss compares by angle, if that is not the embeddings."""
         return None
 
-    def _find_collapse(self, data: Any, batch: Any, run: Run) -> str | None:
-        """Why one must say that nothing was learned, see `collapse`."""
-        if not run.history:
+    def _find_collapse(self, data: Any, batch: Any) -> str | None:
+        """Why nothing was learned, see `collapse`; None if something was."""
+        if not self.history_:
             return None
         generator = self._generator()
         untrained = self._build(self.n_features_in_, generator)
         untrained.to(next(self.network_.parameters()).device)
         draws = generator.get_state()
-
-        def look(network: nn.Module) -> Look:
-            return Look(self, network, data, batch, draws)
-
         return collapse(
-            look(self.network_),
-            look(untrained),
-            epochs=len(run.history),
-            kept_first=run.kept_first,
+            self._outputs(self.network_, data, batch, draws),
+            self._outputs(untrained, data, batch, draws),
+            epochs=len(self.history_),
+            kept_first=self._selects_by is None and self.best_epoch_ == 1 < len(self.history_),
         )
 
-    def _warn_of_collapse(self, what: str, stacklevel: int) -> None:
+    def _outputs(self, network: nn.Module, data: Any, batch: Any, draws: Tensor) -> Outputs:
+        """What the method would give with that network, and random draws from that state."""
+
+        def embeddings() -> Tensor:
+            with self._with_network(network, draws):
+                return self._embedded(data)
+
+        def projections() -> Tensor | None:
+            with self._with_network(network, draws) as generator, batch_statistics(network):
+                return self._projections(batch, generator)
+
+        def loss() -> float:
+            with self._with_network(network, draws) as generator, batch_statistics(network):
+                return float(self._first_loss(batch, generator))
+
+        return Outputs(embeddings, projections, loss)
+
+    @contextmanager
+    def _with_network(self, network: nn.Module, draws: Tensor) -> Iterator[torch.Generator]:
+        """Work with another network for a while; neither it nor the method changes."""
+        generator = torch.Generator()
+        generator.set_state(draws)
+        own, was_training = self.network_, network.training
+        self.network_ = network
+        try:
+            with torch.no_grad(), torch.random.fork_rng(devices=[]):  # dropout of an own encoder
+                yield generator
+        finally:
+            self.network_ = own
+            network.train(was_training)
+
+    def _warn_of_collapse(self, what: str) -> None:
         if self.collapse_ is None:
             return
         cure = f"lower the learning rate (lr), which was {self._setting('lr'):g}"
         if getattr(self, "normalize_features", True) is False:
             cure += ", or divide large features by their sum (normalize_features=True)"
-        message = f"{type(self).__name__}{what}: nothing was learned: {self.collapse_}; {cure}"
-        warnings.warn(message, stacklevel=stacklevel + 1)
+        warn_user(f"{type(self).__name__}{what}: nothing was learned: {self.collapse_}; {cure}")
 
     def _embedded(self, data: Any) -> Tensor:
         self.network_.eval()
@@ -218,58 +336,7 @@ class Estimator(Method):
         self.network_ = self._build(self.n_features_in_, torch.Generator())
         load_module(self.network_, snapshot.part("network"))
         self.network_.to(make_fabric(self.device).device)
-        self._warn_of_collapse("", stacklevel=3)
-
-
-class Look:
-    """What a method would give with some network; neither is changed.
-
-    Parameters
-    ----------
-    method : Estimator
-    network : Module
-    data, batch :
-        What was trained on, and a batch of it.
-    draws : Tensor
-        State of a generator: two networks that are looked at with the same one see the same views.
-    """
-
-    def __init__(
-        self, method: Estimator, network: nn.Module, data: Any, batch: Any, draws: Tensor
-    ) -> None:
-        self.method = method
-        self.network = network
-        self.data = data
-        self.batch = batch
-        self.draws = draws
-
-    def embeddings(self) -> Tensor:
-        """(n, d) of all data."""
-        with self._in_place():
-            return self.method._embedded(self.data)
-
-    def projections(self) -> Tensor | None:
-        """(b, d) what the loss of the batch compares by angle, if that is not the embeddings."""
-        with self._in_place() as generator, batch_statistics(self.network):
-            return self.method._projections(self.batch, generator)
-
-    def loss(self) -> float:
-        """Of the batch, as in the first epoch."""
-        with self._in_place() as generator, batch_statistics(self.network):
-            return float(self.method._first_loss(self.batch, generator))
-
-    @contextmanager
-    def _in_place(self) -> Iterator[torch.Generator]:
-        generator = torch.Generator()
-        generator.set_state(self.draws)
-        before, was_training = self.method.network_, self.network.training
-        self.method.network_ = self.network
-        try:
-            with torch.no_grad(), torch.random.fork_rng(devices=[]):  # dropout of an own encoder
-                yield generator
-        finally:
-            self.method.network_ = before
-            self.network.train(was_training)
+        self._warn_of_collapse("")
 
 
 class GraphEstimator(GraphReader, Estimator):
@@ -280,6 +347,9 @@ class GraphEstimator(GraphReader, Estimator):
     def _start(self) -> None:
         super()._start()
         whole_number("batch_size", self.batch_size, least=2)
+        if getattr(self, "encoder", None) is None:  # one of the user has sizes of its own
+            for name in {"width", "layers"} & parameters(type(self)).keys():
+                whole_number(name, getattr(self, name), least=1)
 
     def _batches(self, data: GraphSet, generator: torch.Generator) -> list[GraphSet]:
         return fixed_batches(data, int(self.batch_size), generator)
@@ -289,23 +359,15 @@ class GraphEstimator(GraphReader, Estimator):
         return torch.cat([self.network_.embed(data.select(p).to(device)).cpu() for p in parts])
 
 
-class NodeBatch:
-    """The whole graph as the one batch of an epoch."""
-
-    def __init__(self, graph: NodeGraph) -> None:
-        self.graph = graph
-        self.views = NodeViews(graph)
-        self.labels = None if graph.y is None else graph.y.to(graph.x.device)
-
-    def __len__(self) -> int:
-        return self.graph.num_nodes
-
-
 class NodeEstimator(NodeReader, Estimator):
     """Embeds the nodes of a graph, all of them in every step."""
 
     checkpoint_seconds = 5.0
     weight_decay: float = 0.0
+
+    def _start(self) -> None:
+        super()._start()
+        number("weight_decay", self.weight_decay, least=0)
 
     def _batches(self, data: NodeGraph, generator: torch.Generator) -> list[NodeBatch]:
         return [NodeBatch(data)]

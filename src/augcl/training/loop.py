@@ -2,33 +2,115 @@
 
 from __future__ import annotations
 
-import json
 import math
 import os
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor, nn
 
 from augcl.errors import InputError
-from augcl.files import append_line, remove_temporary, write_text
+from augcl.training.callbacks import Hooks, Metrics
 from augcl.training.checkpoint import (
     Snapshot,
     load_module,
     load_optimizer,
     optimizer_tensors,
     prefixed,
+    weights_of,
 )
-from augcl.training.progress import progress_bar
 
 if TYPE_CHECKING:
     from lightning_fabric import Fabric
 
-Metrics = dict[str, Any]
+
+def train(
+    run: Run,
+    step: Callable[[Any], Tensor],
+    batches: Sequence[Any],
+    *,
+    fabric: Fabric | OneCPU,
+    epochs: int,
+    hooks: Hooks,
+    before_epoch: Callable[[int], Metrics] = lambda epoch: {},
+    after_epoch: Callable[[], Metrics] = dict,
+) -> Generator[Metrics]:
+    """Minimise the mean of `step(batch)`; yields the metrics of each epoch.
+
+    Epochs that the run has done before do not count again. A callback among the `hooks` may end
+    the training before `epochs`.
+    """
+    try:
+        hooks.train_begin()
+        for epoch in range(len(run.history), epochs):
+            if run.stopped:
+                break
+            metrics: Metrics = {"epoch": epoch + 1}
+            hooks.epoch_begin(metrics)
+            metrics |= before_epoch(epoch)
+            run.network.train()
+            total = torch.zeros((), device=fabric.device)
+            for number, batch in enumerate(batches, 1):
+                run.optimizer.zero_grad()
+                loss = step(batch)
+                fabric.backward(loss)
+                run.optimizer.step()
+                total += loss.detach() * len(batch)
+                hooks.batch_end({**metrics, "batch": number, "batches": len(batches)}, loss)
+            metrics["loss"] = float(total) / sum(len(batch) for batch in batches)
+            if not math.isfinite(metrics["loss"]):
+                raise InputError(
+                    f"training diverged in epoch {epoch + 1} (loss {metrics['loss']}): "
+                    "lower the learning rate (lr)"
+                )
+            metrics |= after_epoch()
+            run.history.append(metrics)
+            hooks.epoch_end(run, metrics)
+            yield metrics
+    finally:
+        hooks.train_end()
+
+
+class BestEpoch:
+    """The epoch with the lowest loss so far, and its weights.
+
+    Attributes
+    ----------
+    loss : float
+    epoch : int
+        Counted from 1; 0 while there is none.
+    """
+
+    def __init__(self) -> None:
+        self.loss = math.inf
+        self.epoch = 0
+        self._weights: dict[str, Tensor] = {}
+
+    def keep(self, loss: float, epoch: int, weights: dict[str, Tensor]) -> None:
+        """Take this epoch for the best; the weights must be a copy."""
+        self.loss, self.epoch, self._weights = loss, epoch, weights
+
+    def put_back(self, network: nn.Module) -> None:
+        """Give the network the best weights, if there are some, and forget them."""
+        if self._weights:
+            load_module(network, self._weights)
+        self._weights = {}
+
+    def tensors(self) -> dict[str, Tensor]:
+        """All of it, for a checkpoint."""
+        if not self.epoch:
+            return {}
+        facts = torch.tensor([self.loss, self.epoch], dtype=torch.float64)
+        return {"facts": facts, **prefixed("weights", self._weights)}
+
+    def load(self, tensors: dict[str, Tensor]) -> None:
+        """Take back what `tensors` gave."""
+        if tensors:
+            self.loss, epoch = tensors["facts"].tolist()
+            self.epoch = int(epoch)
+        self._weights = Snapshot(tensors, {}).part("weights")
 
 
 @dataclass
@@ -42,10 +124,13 @@ class Run:
     optimizer : Optimizer
     generator : Generator
         Source of every random draw.
-    learned : callable giving and taking more tensors (what a hardness learned)
+    read_learned, load_learned : callable
+        Give and take more tensors: what a hardness learned.
     history : list of one dict per epoch done
-    best : dict
-        The weights with the lowest loss so far, if the training waits for a better one.
+    best : BestEpoch
+        Stays empty if no epoch is chosen.
+    stopped : bool
+        Whether a callback has ended the training.
     """
 
     network: nn.Module
@@ -54,113 +139,32 @@ class Run:
     read_learned: Callable[[], dict[str, Tensor]] = dict
     load_learned: Callable[[dict[str, Tensor]], None] = lambda state: None
     history: list[Metrics] = field(default_factory=list)
-    best: dict[str, Tensor] = field(default_factory=dict)
-    lowest_loss: float = math.inf
-    since_best: int = 0
-    """Epochs done since the first one with the lowest loss."""
-
-    def add(self, metrics: Metrics) -> None:
-        """An epoch is done."""
-        self.history.append(metrics)
-        self.since_best += 1
-        if metrics["loss"] < self.lowest_loss:
-            self.lowest_loss, self.since_best = metrics["loss"], 0
-
-    @property
-    def kept_first(self) -> bool:
-        """Whether the best weights are those from before the first step, of several epochs."""
-        return bool(self.best) and 0 < self.since_best == len(self.history) - 1
+    best: BestEpoch = field(default_factory=BestEpoch)
+    stopped: bool = False
 
     def snapshot(self, settings: dict[str, Any]) -> Snapshot:
+        """The state of the moment; its tensors change with the run until they are written."""
         tensors = {
             **prefixed("network", self.network.state_dict()),
             **prefixed("optimizer", optimizer_tensors(self.optimizer)),
             **prefixed("learned", self.read_learned()),
-            **prefixed("best", self.best),
+            **prefixed("best", self.best.tensors()),
             "generator": self.generator.get_state(),
         }
         return Snapshot(tensors, {"settings": settings, "history": self.history})
 
     def restore(self, snapshot: Snapshot) -> None:
+        """Take back what `snapshot` gave."""
         load_module(self.network, snapshot.part("network"))
         load_optimizer(self.optimizer, snapshot.part("optimizer"))
         self.load_learned(snapshot.part("learned"))
+        self.best.load(snapshot.part("best"))
         self.generator.set_state(snapshot.tensors["generator"])
-        self.history, self.lowest_loss, self.since_best = [], math.inf, 0
-        for metrics in snapshot.facts["history"]:
-            self.add(metrics)
-        self.best = snapshot.part("best")
+        self.history = list(snapshot.facts["history"])
 
     def weights(self) -> dict[str, Tensor]:
         """A copy of the network's weights."""
-        return {name: value.detach().clone() for name, value in self.network.state_dict().items()}
-
-
-def train(
-    run: Run,
-    step: Callable[[Any], Tensor],
-    batches: Sequence[Any],
-    *,
-    fabric: Fabric | OneCPU,
-    epochs: int,
-    settings: dict[str, Any],
-    patience: int | None = None,
-    before_epoch: Callable[[int], Metrics] = lambda epoch: {},
-    after_epoch: Callable[[], Metrics] = dict,
-    folder: Path | None = None,
-    resume: bool = False,
-    checkpoint_seconds: float = 0.0,
-    title: str = "training",
-    progress: bool = True,
-) -> None:
-    """Minimise the mean of `step(batch)` for `epochs` epochs.
-
-    With a `folder`, every epoch ends with a line in metrics.jsonl and, if the last one is older
-    than `checkpoint_seconds`, an atomic checkpoint; with `resume`, the run goes on from there to
-    the same bits as a run never stopped.
-
-    With `patience`, training ends after so many epochs without a lower loss, and the network gets
-    back the weights that had the lowest one: those before that epoch's step.
-    """
-    last_written = -math.inf
-    if folder is not None:
-        _prepare_folder(run, folder, settings, resume)
-    with progress_bar(title, epochs, show=progress) as report:
-        for epoch in range(len(run.history), epochs):
-            if patience is not None and run.since_best >= patience:
-                break
-            started = time.perf_counter()
-            metrics = {"epoch": epoch + 1, **before_epoch(epoch)}
-            run.network.train()
-            weights = {} if patience is None else run.weights()
-            total = torch.zeros((), device=fabric.device)
-            for batch in batches:
-                run.optimizer.zero_grad()
-                loss = step(batch)
-                fabric.backward(loss)
-                run.optimizer.step()
-                total += loss.detach() * len(batch)
-            metrics["loss"] = float(total) / sum(len(batch) for batch in batches)
-            if not math.isfinite(metrics["loss"]):
-                raise InputError(
-                    f"training diverged in epoch {epoch + 1} (loss {metrics['loss']}): "
-                    "lower the learning rate (lr)"
-                )
-            metrics.update(after_epoch(), seconds=time.perf_counter() - started)
-            run.add(metrics)
-            if patience is not None and run.since_best == 0:
-                run.best = weights
-            report(epoch + 1, f"loss {metrics['loss']:.4f}")
-            if folder is not None:
-                append_line(folder / "metrics.jsonl", json.dumps(metrics))
-                now = time.monotonic()
-                last = epoch + 1 == epochs or run.since_best == patience
-                if now - last_written < checkpoint_seconds and not last:
-                    continue
-                last_written = now
-                run.snapshot(settings).write(folder / "checkpoint.safetensors")
-    if run.best:
-        load_module(run.network, run.best)
+        return weights_of(self.network)
 
 
 class OneCPU:
@@ -197,46 +201,3 @@ def make_fabric(device: str) -> Fabric | OneCPU:
         ) from None
     fabric.launch()
     return fabric
-
-
-def _prepare_folder(run: Run, folder: Path, settings: dict[str, Any], resume: bool) -> None:
-    folder.mkdir(parents=True, exist_ok=True)
-    remove_temporary(folder)
-    checkpoint = folder / "checkpoint.safetensors"
-    if resume and checkpoint.exists():
-        snapshot = Snapshot.read(checkpoint)
-        same_settings(snapshot.facts["settings"], settings, folder)
-        run.restore(snapshot)
-    # Lines of an epoch whose checkpoint was not written are dropped: that epoch comes again.
-    lines = "".join(json.dumps(metrics) + "\n" for metrics in run.history)
-    write_text(folder / "metrics.jsonl", lines)
-
-
-def same_settings(old: dict[str, Any], new: dict[str, Any], folder: Path) -> None:
-    """Raise `InputError`, which names the first setting that differs, unless both are equal."""
-    before, now = _flat(old), _flat(new)
-    for name in sorted(before.keys() | now.keys()):
-        if before.get(name) == now.get(name):
-            continue
-        if name == "data":
-            raise InputError(
-                f"cannot resume {folder}: the graphs are not those it was started with; "
-                "use the old ones or another folder"
-            )
-        raise InputError(
-            f"cannot resume {folder}: it was started with {name} = {_shown(before, name)}, "
-            f"now it is {_shown(now, name)}; use the old value or another folder"
-        )
-
-
-def _shown(settings: dict[str, Any], name: str) -> str:
-    return repr(settings[name]) if name in settings else "the default"
-
-
-def _flat(settings: dict[str, Any]) -> dict[str, Any]:
-    """Settings of settings under their own names, for instance hardness.params.reward."""
-    flat: dict[str, Any] = {}
-    for name, value in settings.items():
-        inner = _flat(value) if isinstance(value, dict) else None
-        flat |= {name: value} if inner is None else {f"{name}.{k}": v for k, v in inner.items()}
-    return flat

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+import copy
 import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 from torch import Tensor, nn
 
-from augcl.data import GraphSet, as_graphset
+from augcl.checks import parameters
+from augcl.data.convert import as_graphset
 from augcl.data.features import align_columns
+from augcl.data.graph import GraphSet
 from augcl.data.node_convert import as_node_graph
 from augcl.data.node_graph import NodeGraph
 from augcl.data.sparse import torch_csr
@@ -32,7 +35,8 @@ class GraphReader:
     level = "graph"
     columns_: Any
 
-    def _read(self, X: Any) -> GraphSet:
+    def read(self, X: Any) -> GraphSet:
+        """The graphs, whatever form they come in."""
         return align_columns(as_graphset(X), self.columns_)
 
 
@@ -46,7 +50,8 @@ class NodeReader:
     columns_: Any
     normalize_features: bool = True
 
-    def _read(self, X: Any) -> NodeGraph:
+    def read(self, X: Any) -> NodeGraph:
+        """The graph, whatever form it comes in."""
         graph = align_columns(as_node_graph(X), self.columns_)
         if graph.num_nodes < 2:
             raise InputError(f"{graph.name} has one node: contrasting needs two or more")
@@ -67,9 +72,16 @@ def normalised_features(graph: NodeGraph) -> NodeGraph:
 
 
 MODEL_FILE = "model.safetensors"
+NOT_DECISIVE = ("device", "progress", "callbacks", "warm_start")
+"""Hyper-parameters that do not change the result."""
 
 
-class Method(TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
+class Method(
+    ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]
+    TransformerMixin,  # type: ignore[misc]
+    BaseEstimator,  # type: ignore[misc]
+    ABC,
+):
     """Embeds graphs or nodes.
 
     A subclass stores its hyper-parameters in ``__init__``, among them `random_state` and
@@ -97,6 +109,8 @@ class Method(TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
     """Where its presets are, if it has a hyper-parameter `preset`."""
     collapse_: str | None = None
     """Why one must say that nothing was learned, see `augcl.training.collapse`; None if it was."""
+    best_epoch_: int | None = None
+    """The epoch with the lowest loss, counted from 1, if epochs were compared."""
     random_state: int | None
     progress: bool
 
@@ -106,8 +120,28 @@ class Method(TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
     ) -> Any:
         """Learn without labels."""
 
+    def check(self) -> None:
+        """Raise `InputError` for settings with which `fit` would not start.
+
+        Nothing is computed, and what a fitted model has learned stays.
+
+        Examples
+        --------
+        >>> import augcl
+        >>> augcl.GraphCL(tau=-1).check()
+        Traceback (most recent call last):
+        augcl.errors.InputError: tau is -1: give a finite number, above 0
+        """
+        self._started()._generator()
+
+    def _started(self) -> Self:
+        """A copy with checked settings, ready to learn."""
+        started = copy.copy(self)
+        started._start()
+        return started
+
     @abstractmethod
-    def _read(self, X: Any) -> Any:
+    def read(self, X: Any) -> Any:
         """The data as the method works on it: ``.name``, ``.num_nodes``, ``.num_features``."""
 
     @abstractmethod
@@ -145,9 +179,25 @@ class Method(TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
             embeddings: NDArray[np.float32] = self._embedded(data).cpu().float().numpy()
         return embeddings
 
+    @property
+    def _n_features_out(self) -> int:
+        """Width of the embeddings: scikit-learn names the columns graphcl0, graphcl1 and so on."""
+        check_is_fitted(self, "history_")
+        with torch.no_grad():
+            return self._width()
+
+    def _width(self) -> int:
+        """Return the width of an embedding, measured on one edge."""
+        pairs, x = torch.tensor([[0], [1]]), torch.zeros(2, self.n_features_in_)
+        if self.level == "node":
+            return self._embedded(NodeGraph.from_arrays(pairs=pairs, num_nodes=2, x=x)).shape[1]
+        graph_of_node = torch.zeros(2, dtype=torch.long)
+        edge = GraphSet.from_arrays(pairs=pairs, graph_of_node=graph_of_node, num_graphs=1, x=x)
+        return self._embedded(edge).shape[1]
+
     def _read_as_fitted(self, X: Any) -> Any:
         """The data, if it has the features of the fit."""
-        data = self._read(X)
+        data = self.read(X)
         if data.num_features != self.n_features_in_:
             raise InputError(
                 f"{data.name} has {data.num_features} node features, the model was trained "
@@ -165,6 +215,7 @@ class Method(TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
             "columns": None if self.columns_ is None else list(self.columns_),
             "history": self.history_,
             "collapse": self.collapse_,
+            "best_epoch": self.best_epoch_,
         }
         for name in (MODEL_FILE, "model.json"):  # of a process that was killed while it saved
             remove_temporary(Path(path), name)
@@ -180,15 +231,20 @@ class Method(TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
         self.n_features_in_ = snapshot.facts["features"]
         self.columns_ = snapshot.facts["columns"]
         self.history_ = snapshot.facts["history"]
-        self.collapse_ = snapshot.facts.get("collapse")
+        self.collapse_ = snapshot.facts["collapse"]
+        self.best_epoch_ = snapshot.facts["best_epoch"]
         self._load_learned(snapshot.part("learned"))
 
     def settings(self) -> dict[str, Any]:
         """Hyper-parameters as plain JSON values, without what does not change the result."""
+        values = {name: self._setting(name) for name in self.get_params(deep=False)}
+        # A method that has no patience by itself and is given none is what it was without it.
+        if values.get("patience", 0) is None and parameters(type(self))["patience"] is None:
+            del values["patience"]
         return {
-            name: plain_settings(self._setting(name))
-            for name in self.get_params(deep=False)
-            if name not in ("device", "progress")
+            name: plain_settings(value)
+            for name, value in values.items()
+            if name not in NOT_DECISIVE
         }
 
 
@@ -213,7 +269,7 @@ class PlainMethod(Method):
         """
         self._start()
         self.columns_ = None  # those of an earlier fit do not count
-        data = self._read(X)
+        data = self.read(X)
         self.n_features_in_, self.columns_ = data.num_features, getattr(data, "columns", None)
         self._learn(data, self._generator())
         if folder is not None:

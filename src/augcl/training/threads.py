@@ -8,8 +8,6 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-import torch
-
 SMALL_BATCH = 20_000  # nodes; below, threads wait for each other longer than they work
 
 
@@ -20,6 +18,8 @@ def threads_for(nodes_per_batch: float) -> Iterator[None]:
     On a busy machine two threads can be ten times slower than one: each small step ends with a
     wait for the one that the system has put to sleep.
     """
+    import torch  # not above: `augcl --help` needs this file and should not wait for torch
+
     before = torch.get_num_threads()
     if nodes_per_batch < SMALL_BATCH:
         torch.set_num_threads(1)

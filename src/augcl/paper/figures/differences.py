@@ -11,7 +11,7 @@ from augcl.paper.figures.style import (
     INK,
     PALE,
     SMALL,
-    Look,
+    SeriesStyle,
     freeze,
     legend_above,
     looks,
@@ -88,7 +88,7 @@ def _thickness(row: Dots) -> float:
 
 
 def _rows(
-    axes: Axes, rows: Sequence[Dots], groups: Sequence[str], style: Mapping[str, Look]
+    axes: Axes, rows: Sequence[Dots], groups: Sequence[str], style: Mapping[str, SeriesStyle]
 ) -> None:
     ticks: list[float] = []
     labels: list[str] = []
@@ -113,7 +113,7 @@ def _rows(
         axes.get_yticklabels()[number].set(weight="bold")
 
 
-def _points(axes: Axes, row: Dots, top: float, style: Mapping[str, Look]) -> None:
+def _points(axes: Axes, row: Dots, top: float, style: Mapping[str, SeriesStyle]) -> None:
     present = [name for name in style if name in row.points]
     for number, name in enumerate(present):
         mean, low, high = row.points[name]
@@ -124,7 +124,7 @@ def _points(axes: Axes, row: Dots, top: float, style: Mapping[str, Look]) -> Non
         axes.add_line(mark)
 
 
-def _handle(name: str, look: Look) -> Line2D:
+def _handle(name: str, look: SeriesStyle) -> Line2D:
     from matplotlib.lines import Line2D
 
     return Line2D(

@@ -12,7 +12,7 @@ from augcl.paper.figures.style import (
     COLUMN,
     FITS,
     PAGE,
-    Look,
+    SeriesStyle,
     freeze,
     legend_above,
     looks,
@@ -114,7 +114,9 @@ def _too_wide(names: Sequence[str], width: float) -> bool:
     return sum(len(name) + 1 for name in names) * LETTER > width - 0.6
 
 
-def _panel(axes: Axes, lines: Sequence[Line], style: Mapping[str, Look], turned: bool) -> None:
+def _panel(
+    axes: Axes, lines: Sequence[Line], style: Mapping[str, SeriesStyle], turned: bool
+) -> None:
     axes.grid(axis="y")
     axes.margins(y=0.08)
     from matplotlib.ticker import MaxNLocator
@@ -149,7 +151,7 @@ def _has_bars(line: Line) -> bool:
     return line.error is not None and len(line.x) <= FEW
 
 
-def _draw(axes: Axes, line: Line, x: Sequence[float], look: Look) -> None:
+def _draw(axes: Axes, line: Line, x: Sequence[float], look: SeriesStyle) -> None:
     if line.error is not None:
         low = [y - error for y, error in zip(line.y, line.error, strict=True)]
         high = [y + error for y, error in zip(line.y, line.error, strict=True)]
@@ -163,7 +165,7 @@ def _draw(axes: Axes, line: Line, x: Sequence[float], look: Look) -> None:
     axes.autoscale_view()
 
 
-def _pen(line: Line, look: Look) -> Line2D:
+def _pen(line: Line, look: SeriesStyle) -> Line2D:
     marked = len(line.x) <= FEW and not line.dashed
     from matplotlib.lines import Line2D
 

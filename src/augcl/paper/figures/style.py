@@ -84,21 +84,21 @@ def styled(draw: Callable[Given, Drawn]) -> Callable[Given, Drawn]:
 
 
 @dataclass(frozen=True)
-class Look:
+class SeriesStyle:
     """How one name is drawn everywhere in a figure."""
 
     colour: str
     marker: str
 
 
-def looks(names: Iterable[str]) -> dict[str, Look]:
+def looks(names: Iterable[str]) -> dict[str, SeriesStyle]:
     """A look for every name, in order of first appearance.
 
     >>> looks(["base", "ours", "base"])["ours"]
-    Look(colour='#D55E00', marker='s')
+    SeriesStyle(colour='#D55E00', marker='s')
     """
     return {
-        name: Look(COLOURS[number % len(COLOURS)], MARKERS[number % len(MARKERS)])
+        name: SeriesStyle(COLOURS[number % len(COLOURS)], MARKERS[number % len(MARKERS)])
         for number, name in enumerate(dict.fromkeys(names))
     }
 

@@ -1,0 +1,260 @@
+"""The rows of every table of the paper: to add one, add a line here.
+
+A row is the settings of a `Spec` by name (method, hardness, recipe, epochs, options); it keeps
+epochs, recipe and options that it names, and takes the others from the study. Tables of graph
+classification come first, then those of node classification, then AUGCL with parts exchanged.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from augcl.paper import published as paper
+from augcl.paper.published import REWARDS
+from augcl.paper.table import Published, Table, unpublished
+
+Rows = dict[str, dict[str, Any]]
+
+WEIGHTED = ("DCL", "HCL", "ProGCL", "AUGCL")
+"""The ways to weigh negatives that the paper compares."""
+
+AUGCL_READINGS: Rows = {
+    "AUGCL-paper": {"hardness": "augcl", "recipe": "paper"},
+    "AUGCL-paper-affinity": {
+        "hardness": "augcl",
+        "recipe": "paper",
+        "hardness_options": {"partition_of": "affinity"},
+    },
+    "AUGCL-authors": {"hardness": "augcl", "recipe": "authors"},
+    "AUGCL-authors-unit": {
+        "hardness": "augcl",
+        "recipe": "authors",
+        "hardness_options": {"normalize": True},
+    },
+}
+"""AUGCL as the paper or its released code can be read."""
+
+
+# Graph classification
+
+GRAPH_DATASETS = ("MUTAG", "PROTEINS", "IMDB-BINARY", "NCI1", "DD", "REDDIT-BINARY", "COLLAB")
+"""All of the paper, those that take least time first."""
+
+GRAPH_RIVALS = {
+    "GK": "GraphletKernel",
+    "WL": "WLKernel",
+    "DGK": "DeepGraphKernel",
+    "node2vec": "Node2VecGraphs",
+    "sub2vec": "Sub2Vec",
+    "graph2vec": "Graph2Vec",
+    "InfoGraph": "InfoGraph",
+    "JOAOv2": "JOAOv2",
+    "SimGRACE": "SimGRACE",
+}
+"""The other systems of the paper, by row, each with its own epochs."""
+
+GRAPH_PAPER = ("untrained", *GRAPH_RIVALS, "GraphCL", *WEIGHTED, "oracle")
+"""All rows of the paper's table, with floor and ceiling."""
+
+GRAPH_NAMES = {
+    **{name: name for name in GRAPH_RIVALS},
+    "GraphCL": "GraphCL",
+    "GraphCL-20": "GraphCL",
+    "DCL": "GraphCL_DCL",
+    "HCL": "GraphCL_HCL",
+    "ProGCL": "GraphCL_ProGCL",
+    "AUGCL": "GraphCL_AUGCL",
+    "AUGCL-full": "GraphCL_AUGCL",
+}
+"""The paper's names of our rows."""
+
+
+def graph_accuracy(row: str, dataset: str) -> tuple[float, float] | None:
+    """The paper's accuracy in percent, mean and standard deviation.
+
+    >>> graph_accuracy("AUGCL", "MUTAG")
+    (89.2, 1.08)
+    """
+    return paper.accuracy("graph_classification", GRAPH_NAMES.get(row), dataset)
+
+
+GRAPHS = Table(
+    "graph-classification",
+    {
+        "untrained": {"hardness": "none", "epochs": 0},
+        "GraphCL": {"hardness": "none"},
+        **{name: {"hardness": name.lower()} for name in WEIGHTED},
+        "oracle": {"hardness": "oracle"},
+        **{
+            name: {"hardness": "none", "epochs": None, "method": method}
+            for name, method in GRAPH_RIVALS.items()
+        },
+        "JOAO": {"hardness": "none", "epochs": None, "method": "JOAO"},
+        "MVGRL": {"hardness": "none", "epochs": None, "method": "MVGRLGraphs"},
+        "GraphCL-20": {"hardness": "none", "epochs": 20},
+        "GraphCL-own-loss": {
+            "hardness": "none",
+            "epochs": 20,
+            "options": {"positive_in_denominator": False},
+        },
+        "ProGCL-mix": {"hardness": "progcl", "hardness_options": {"mode": "mix"}},
+        "AUGCL-full": {"hardness": "augcl", "hardness_options": {"temper": 1.0}},
+        "GraphCL-paper": {"hardness": "none", "recipe": "paper"},
+        **AUGCL_READINGS,
+    },
+    base="GraphCL",
+    compared=("untrained", "GraphCL", *WEIGHTED, "oracle"),
+    epochs=40,
+    published=graph_accuracy,
+)
+"""GraphCL and what weighs its negatives; every other system for sets of graphs."""
+
+
+# Node classification
+
+NODE_DATASETS = ("Amazon-Photo", "Amazon-Computers", "Wiki-CS")
+"""All of the paper."""
+
+NODE_RIVALS = {
+    "raw": "RawFeatures",
+    "node2vec": "Node2Vec",
+    "DeepWalk": "DeepWalk",
+    "DeepWalk+features": "DeepWalkFeatures",
+    "GAE": "GAE",
+    "VGAE": "VGAE",
+    "DGI": "DGI",
+    "GMI": "GMI",
+    "MVGRL": "MVGRL",
+    "HSAN": "HSAN",
+}
+"""The other systems of the paper, by row, each with its own epochs."""
+
+NODE_VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {
+    "HSAN-20": ("HSAN", {"epochs": 20}),
+    **{f"{name}-slow": (name, {"options": {"lr": 0.001}}) for name in ("GAE", "VGAE")},
+    **{
+        f"{name}-normalised": (name, {"options": {"normalize_features": True}})
+        for name in ("GAE", "VGAE", "MVGRL")
+    },
+}
+"""Other settings of rivals: with their own HSAN takes hours, and on Amazon-Photo graph autoencoders
+die and MVGRL keeps its untrained weights, because the first steps go much too far."""
+
+NODE_PAPER = ("untrained", *NODE_RIVALS, "GCA", *WEIGHTED, "oracle")
+"""All rows of the paper's table, with floor and ceiling."""
+
+NODE_NAMES = {
+    **{name: name for name in NODE_RIVALS},
+    "raw": "Raw features",
+    **{row: method for row, (method, _) in NODE_VARIANTS.items()},
+    "GCA": "GCA",
+    "DCL": "GCA_DCL",
+    "HCL": "GCA_HCL",
+    "ProGCL": "GCA_ProGCL",
+    "AUGCL": "GCA_AUGCL",
+    "AUGCL-full": "GCA_AUGCL",
+}
+"""The paper's names of our rows."""
+
+
+def node_accuracy(row: str, dataset: str) -> tuple[float, float] | None:
+    """The paper's accuracy in percent, mean and standard deviation.
+
+    >>> node_accuracy("GCA", "Amazon-Photo")
+    (91.99, 0.39)
+    """
+    return paper.accuracy("node_classification", NODE_NAMES.get(row), dataset)
+
+
+def _node_rows(base: str) -> Rows:
+    """A base, what weighs its negatives, and every other system for nodes."""
+    plain: dict[str, Any] = {"method": base, "hardness": "none"}
+    rival: dict[str, Any] = {"hardness": "none", "epochs": None}
+    return {
+        **{row: {**rival, "method": method} for row, method in NODE_RIVALS.items()},
+        **{row: {**rival, "method": method, **own} for row, (method, own) in NODE_VARIANTS.items()},
+        "untrained": {**plain, "epochs": 0},
+        base: plain,
+        **{name: {**plain, "hardness": name.lower()} for name in WEIGHTED},
+        "oracle": {**plain, "hardness": "oracle"},
+        "ProGCL-mix": {**plain, "hardness": "progcl", "hardness_options": {"mode": "mix"}},
+        "AUGCL-full": {**plain, "hardness": "augcl", "hardness_options": {"temper": 1.0}},
+        "AUGCL-live": {**plain, "hardness": "augcl", "options": {"weights": "live"}},
+        **{f"{base}-{recipe}": {**plain, "recipe": recipe} for recipe in ("paper", "authors")},
+        **{row: {**given, "method": base} for row, given in AUGCL_READINGS.items()},
+        f"{base}-liblinear": {**plain, "protocol": "grace-liblinear"},
+    }
+
+
+NODES = Table(
+    "node-classification",
+    _node_rows("GCA"),
+    base="GCA",
+    compared=("untrained", "GCA", *WEIGHTED, "oracle"),
+    published=node_accuracy,
+)
+"""GCA and what weighs its negatives; every other system for nodes."""
+
+NODES_GRACE = Table(
+    "grace",
+    _node_rows("GRACE"),
+    base="GRACE",
+    compared=("untrained", "GRACE", *WEIGHTED, "oracle"),
+)
+"""The same on GRACE, which the paper does not show."""
+
+
+# AUGCL with parts exchanged
+
+
+def variants_of_augcl(name: str, variants: Rows, published: Published = unpublished) -> Table:
+    """AUGCL with each of some settings of its hardness, between floor, base and ceiling."""
+    rows: Rows = {
+        GRAPHS.floor: GRAPHS.rows[GRAPHS.floor],
+        GRAPHS.base: GRAPHS.rows[GRAPHS.base],
+        **{row: {"hardness": "augcl", "hardness_options": o} for row, o in variants.items()},
+        GRAPHS.ceiling: GRAPHS.rows[GRAPHS.ceiling],
+    }
+    return replace(GRAPHS, name=name, rows=rows, compared=tuple(rows), published=published)
+
+
+ABLATED = {
+    "k-means, Deep Gamblers": ("kmeans", "gamblers", "k-means", "ExtraClass"),
+    "spectral, Deep Gamblers": ("spectral", "gamblers", "Spectral", "ExtraClass"),
+    "k-means, softmax response": ("kmeans", "softmax", "k-means", "Softmax"),
+    "k-means, entropy": ("kmeans", "entropy", "k-means", "Entropy"),
+    "k-means, distance": ("kmeans", "distance", "k-means", "Distance"),
+}
+"""By row: our names of partition and estimator, and the paper's."""
+
+
+def ablation_accuracy(row: str, dataset: str) -> tuple[float, float] | None:
+    """The paper's accuracy in percent, mean and standard deviation."""
+    if row not in ("GraphCL", *ABLATED) or dataset not in GRAPH_DATASETS:
+        return None
+    _, _, partition, estimator = ABLATED.get(row, (None, None, None, None))
+    return paper.ablation(partition, estimator, dataset)
+
+
+ABLATION = variants_of_augcl(
+    "ablation",
+    {row: {"partition": f, "estimator": g} for row, (f, g, *_) in ABLATED.items()},
+    ablation_accuracy,
+)
+"""How the candidates are split, and what is called uncertain."""
+
+REWARD = variants_of_augcl("reward", {f"{o:.1f}": {"reward": o} for o in REWARDS})
+"""The paper's grid of the reward o."""
+
+ALPHA = variants_of_augcl(
+    "alpha",
+    {
+        "1/(μ−δ)": {"alpha": -1.0},
+        "1/(μ−δ/2)": {"alpha": -0.5},
+        "1/μ": {"alpha": 0.0},
+        "1/(μ+δ/2)": {"alpha": 0.5},
+        "1/(μ+δ)": {"alpha": 1.0},
+    },
+)
+"""The paper's grid of α."""

@@ -1,0 +1,238 @@
+"""A study: which rows of a table on which data sets, the cells it needs, and what they found."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from augcl.errors import InputError
+from augcl.evaluation.statistics import PairedDifference, paired_difference
+from augcl.paper.cells import Cell, CellLike
+from augcl.paper.published import REWARDS
+from augcl.paper.records import read_seeds
+from augcl.paper.table import Setting, Table
+from augcl.runs.run import Spec
+
+Folds = Mapping[int, tuple[float, ...]]
+
+
+@dataclass(frozen=True)
+class Accuracies:
+    """Accuracies of a row by seed: of each fold (graphs) or of each random split (nodes).
+
+    `inner` are the accuracies inside the training parts, see `Score`.
+    """
+
+    folds: Folds
+    inner: Folds
+    level: str
+
+    @classmethod
+    def from_records(cls, records: Mapping[int, dict[str, Any]], level: str) -> Accuracies | None:
+        """Those of finished cells, by seed; None if none of them has an accuracy."""
+        found = {s: record["accuracy"] for s, record in records.items() if record["accuracy"]}
+        if not found:
+            return None
+        return cls(
+            {seed: tuple(accuracy["folds"]) for seed, accuracy in found.items()},
+            {seed: tuple(accuracy.get("inner", ())) for seed, accuracy in found.items()},
+            level,
+        )
+
+    @property
+    def runs(self) -> list[float]:
+        """Mean accuracy of each seed."""
+        return [float(np.mean(folds)) for folds in self.folds.values()]
+
+    @property
+    def mean(self) -> float:
+        return float(np.mean(self.runs))
+
+    @property
+    def std(self) -> float | None:
+        """Population standard deviation as the papers give it: over seeds, of nodes over splits."""
+        if self.level == "node":
+            return float(np.std([fold for folds in self.folds.values() for fold in folds]))
+        return float(np.std(self.runs)) if len(self.runs) > 1 else None
+
+    def minus(self, other: Accuracies) -> PairedDifference | None:
+        """The difference over the seeds that both have; None where there is nothing to test.
+
+        Of graphs by the corrected resampled t-test over all folds; of nodes by a paired t-test over
+        trainings, because the splits of one training share its luck.
+        """
+        seeds = sorted(self.folds.keys() & other.folds.keys())
+        if self.level == "node":
+            means = [[float(np.mean(m.folds[s])) for s in seeds] for m in (self, other)]
+            return paired_difference(*means, test_to_train=0) if len(seeds) > 1 else None
+        both = [[m.folds[seed] for seed in seeds] for m in (self, other)]
+        return paired_difference(*both) if seeds else None
+
+    def gap(self, other: Accuracies) -> float | None:
+        """The plain difference over the seeds that both have; None if there is none."""
+        seeds = self.folds.keys() & other.folds.keys()
+        if not seeds:
+            return None
+        means = [np.mean([np.mean(m.folds[seed]) for seed in sorted(seeds)]) for m in (self, other)]
+        return float(means[0] - means[1])
+
+    def __str__(self) -> str:
+        spread = "" if self.std is None else f" ± {100 * self.std:.2f}"
+        return f"{100 * self.mean:.2f}{spread}"
+
+
+SHARES = (0.01, 0.05, 0.1)
+GRIDS: dict[str, list[dict[str, Any]]] = {
+    "augcl": [{"reward": reward} for reward in REWARDS],
+    "dcl": [{"tau_plus": share} for share in SHARES],
+    "hcl": [{"beta": b, "tau_plus": share} for b, share in product((0.1, 0.5, 1.0, 2.0), SHARES)],
+}
+"""The paper's grid of the reward, and the recommended ones of DCL and HCL."""
+
+PROTOCOL = (
+    "Selected rows: every setting of the grid is trained without labels; in each fold the setting "
+    "with the best accuracy inside the training part (cross-validation; of nodes the validation "
+    "nodes) is tested once on the test part. No test label takes part in a choice."
+)
+
+
+def variants(spec: Spec) -> list[Spec]:
+    """The spec with each setting of its hardness's grid; none if that has no grid."""
+    options = spec.hardness_options
+    return [replace(spec, hardness_options={**options, **s}) for s in GRIDS.get(spec.hardness, [])]
+
+
+def select(found: Sequence[Accuracies]) -> Accuracies:
+    """Choose among several settings: in each fold the one that is best inside the training part.
+
+    Examples
+    --------
+    >>> mild = Accuracies({0: (0.8, 0.9)}, {0: (0.85, 0.7)}, "graph")
+    >>> strong = Accuracies({0: (0.7, 1.0)}, {0: (0.8, 0.75)}, "graph")
+    >>> select([mild, strong]).folds
+    {0: (0.8, 1.0)}
+    """
+    seeds = sorted(set.intersection(*(set(m.folds) for m in found)))
+    if not all(m.inner[seed] for m in found for seed in seeds):
+        raise InputError(
+            "these results hold no inner accuracies to select by: they are older than the "
+            "selection; delete them and compute them again"
+        )
+    folds, inner = {}, {}
+    for seed in seeds:
+        inside = np.array([m.inner[seed] for m in found])
+        best = inside.argmax(0)  # the first of equal ones
+        folds[seed] = tuple(found[i].folds[seed][fold] for fold, i in enumerate(best))
+        inner[seed] = tuple(inside.max(0).tolist())
+    return Accuracies(folds, inner, found[0].level)
+
+
+SELECTED = " (selected)"
+"""Ending of the rows whose setting was chosen."""
+
+
+@dataclass(frozen=True)
+class Study:
+    """Data sets, rows and seeds of a table, and the folder of their cells.
+
+    Parameters
+    ----------
+    out : Path
+        Folder of the cells.
+    datasets, rows : tuple of str
+        Names.
+    seeds : int, optional
+        Seeds 0 to `seeds` − 1; all that are there if None.
+    epochs : int, optional
+        Those of the table or, for nodes, the published ones if None.
+    features : str
+        Node features, see `augcl.load`.
+    recipe : str
+        Recipe of all rows of the base method that have none of their own.
+    candidates : int, optional
+        Negatives sampled per step where nodes are embedded; all if None.
+    select : bool
+        Add to each row whose hardness has a grid one whose setting is chosen inside the training
+        parts.
+    data_dir : str, optional
+        Where data sets are looked for first.
+    options : mapping
+        Further parameters of the base method, the same in all of its rows.
+    """
+
+    out: Path
+    datasets: tuple[str, ...]
+    rows: tuple[str, ...]
+    seeds: int | None = 5
+    epochs: int | None = None
+    features: str = "auto"
+    recipe: str = "default"
+    candidates: int | None = None
+    select: bool = False
+    data_dir: str | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    def setting(self, table: Table) -> Setting:
+        """What all rows share."""
+        sampled = {} if self.candidates is None else {"candidates": self.candidates}
+        return Setting(
+            epochs=self.epochs,
+            features=self.features,
+            recipe=self.recipe,
+            options={**(sampled if table.level == "node" else {}), **self.options},
+        )
+
+    def named(self, name: str) -> str:
+        """The name of a table's files under this recipe."""
+        return name if self.recipe == "default" else f"{name}-{self.recipe}"
+
+    def cells(self, table: Table) -> list[Cell]:
+        """All cells of the table."""
+        chosen = [
+            cell
+            for dataset in self.datasets
+            for row in self.rows
+            for cell in (self.cell(table, dataset, row), *self._grid(table, dataset, row))
+        ]
+        return [cell.with_seed(seed) for cell in chosen for seed in range(self.seeds or 1)]
+
+    def results(self, table: Table) -> dict[str, dict[str, Accuracies]]:
+        """What is finished, by data set and row."""
+        found: dict[str, dict[str, Accuracies]] = {}
+        for dataset in self.datasets:
+            found[dataset] = {}
+            for row in self.rows:
+                fixed = self.read(self.cell(table, dataset, row))
+                if fixed is not None:
+                    found[dataset][row] = fixed
+                several = [self.read(cell) for cell in self._grid(table, dataset, row)]
+                whole = [one for one in several if one is not None]
+                if whole and len(whole) == len(several):
+                    chosen = select(whole)
+                    if chosen.folds:  # all settings have a seed in common
+                        found[dataset][row + SELECTED] = chosen
+        return found
+
+    def records(self, cell: CellLike) -> dict[int, dict[str, Any]]:
+        """The finished ones of a cell's settings, of the seeds that count."""
+        every = read_seeds(cell.path(self.out), self.out)
+        return {seed: r for seed, r in every.items() if self.seeds is None or seed < self.seeds}
+
+    def read(self, cell: Cell) -> Accuracies | None:
+        """What they found."""
+        return Accuracies.from_records(self.records(cell), cell.spec.level)
+
+    def cell(self, table: Table, dataset: str, row: str) -> Cell:
+        """The first cell of a row on a data set."""
+        return table.cell(dataset, row, self.setting(table), data_dir=self.data_dir)
+
+    def _grid(self, table: Table, dataset: str, row: str) -> list[Cell]:
+        if not self.select:
+            return []
+        fixed = self.cell(table, dataset, row)
+        return [Cell(spec, 0, fixed.data) for spec in variants(fixed.spec)]

@@ -1,0 +1,83 @@
+"""What an epoch goes through: batches, and the statistics by which batch norm normalises them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+
+import torch
+from torch import nn
+from torch.nn.modules.batchnorm import _BatchNorm
+
+from augcl.data.graph import GraphSet
+from augcl.data.node_graph import NodeGraph
+from augcl.errors import InputError
+from augcl.views.nodes import NodeViews
+
+
+def fixed_batches(graphs: GraphSet, size: int, generator: torch.Generator) -> list[GraphSet]:
+    """Shuffle the graphs once and cut them into batches; a single last graph joins its neighbours.
+
+    The members of a batch never change (as in the published code), so what depends on the batch
+    alone, such as its adjacency, is computed once. One graph has no negatives and would teach
+    nothing.
+    """
+    if not len(graphs):
+        raise InputError(f"{graphs.name} holds no graphs: give at least one")
+    order = torch.randperm(len(graphs), generator=generator, device=generator.device)
+    parts = list(torch.split(order, size))
+    if len(parts) > 1 and len(parts[-1]) == 1:
+        parts[-2:] = [torch.cat(parts[-2:])]
+    return [graphs.select(part) for part in parts]
+
+
+class NodeBatch:
+    """One graph with all its nodes: the only batch of an epoch of a node method.
+
+    Attributes
+    ----------
+    graph : NodeGraph
+    views : NodeViews
+        Makes views of the graph; ``views.clean`` is the graph itself.
+    labels : (N,) Tensor or None
+    """
+
+    def __init__(self, graph: NodeGraph) -> None:
+        self.graph = graph
+        self.views = NodeViews(graph)
+        self.labels = None if graph.y is None else graph.y.to(graph.x.device)
+
+    def __len__(self) -> int:
+        return self.graph.num_nodes
+
+
+@contextmanager
+def batch_statistics(network: nn.Module) -> Iterator[None]:
+    """Normalise each batch by its own statistics, as in training, but keep the running averages."""
+    norms = [m for m in network.modules() if isinstance(m, _BatchNorm)]
+    momenta = [norm.momentum for norm in norms]
+    network.train()
+    for norm in norms:
+        norm.momentum = 0.0
+    try:
+        yield
+    finally:
+        for norm, momentum in zip(norms, momenta, strict=True):
+            norm.momentum = momentum
+
+
+@contextmanager
+def running_statistics(network: nn.Module) -> Iterator[None]:
+    """Normalise every batch by the running averages, as in evaluation."""
+    network.eval()
+    try:
+        yield
+    finally:
+        network.train()
+
+
+STATISTICS: dict[str, Callable[[nn.Module], AbstractContextManager[None]]] = {
+    "batch": batch_statistics,
+    "running": running_statistics,
+}
+"""Both by the names that recipes use."""
