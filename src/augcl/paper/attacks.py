@@ -14,8 +14,8 @@ import numpy as np
 from augcl.attacks import RLS2V, Attack, GradArgmax, RandSampling
 from augcl.attacks.classifier import Structure2VecClassifier
 from augcl.attacks.graph_attack import predicted
-from augcl.data import GraphSet
 from augcl.data.generators import component_sets
+from augcl.data.graph import GraphSet
 from augcl.errors import one_of
 from augcl.evaluation.statistics import wilson_interval
 from augcl.files import write_json

@@ -131,7 +131,7 @@ def settings_of(recipe: str) -> str:
         f"{own.warmup} + {own.passes} passes over {'all' if every else f'{pairs:,}'} pairs, "
         f"{inputs} inputs{' and the affinity' if own.affinity_input else ''}, clusters of "
         f"{'affinities' if own.partition_of == 'affinity' else 'embeddings'}, "
-        f"reward {own.reward:g}, where the table does not say otherwise."
+        f"reward {own.reward:g}, unless the table says otherwise."
     )
 
 
@@ -559,7 +559,8 @@ def _uncertainty(found: Everything) -> Page:
         Section(
             "Is the uncertainty model alive?",
             "After 20 epochs of GraphCL, one fit per reward with the default settings. "
-            "*Agreement*: share of pairs whose group the model predicts; in parentheses the "
+            "*Agreement*: share of pairs whose group the model predicts correctly; in parentheses "
+            "the "
             "share of the larger group. *w*: mean weight of candidates with another label (true "
             "negatives) and with the anchor's label (false ones); the paper's first figure claims "
             "the former to be larger.",
@@ -624,7 +625,10 @@ def _attack_counts(outcome: Outcome) -> Grid:
         for name, found in outcome.data["comparisons"].items()
     ]
     header = ("pre-training", "comparisons", "better beyond noise", "worse beyond noise")
-    note = "Victims of three depths, clean and under three attacks; noise: intervals overlap."
+    note = (
+        "Victims of three depths, clean and under three attacks. Beyond noise: the intervals do "
+        "not overlap."
+    )
     return Grid("Attacks", header, tuple(lines), (note,))
 
 
@@ -648,7 +652,7 @@ def _systems(found: Everything) -> Page:
         Section(
             "Graph classification: every system of the paper",
             "Kernels, walks and other contrastive methods, each with its own published settings; "
-            "kernels do not depend on the seed, so their spread is that of the folds.",
+            "the spread of the kernels comes from the folds alone.",
             found.rows(
                 "paper-graphs",
                 GRAPHS,

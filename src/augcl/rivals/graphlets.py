@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from augcl.checks import number, whole_number
-from augcl.data import GraphSet
+from augcl.data.graph import GraphSet
 from augcl.errors import one_of
 from augcl.ops.hashing import Hashes, combined, draw_below, mixed, multiset_hashes
 from augcl.rivals.kernel import GraphKernel, Occurrences
