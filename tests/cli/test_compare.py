@@ -104,7 +104,7 @@ def test_nodes_of_one_graph_are_compared_on_the_base_asked_for(succeeds, tmp_pat
     rows = found["datasets"][str(folder)]
     assert rows.keys() == ROWS - {"GraphCL"} | {"GRACE", "headroom"}
     assert rows["GRACE"]["mean"] > 0.5
-    assert found["sentences"] == ["One training says nothing about noise: use more seeds."]
+    assert found["sentences"] == ["One training cannot be tested for noise: use more seeds."]
     assert len(cell_files(out)) == len(ROWS)
     assert not [p for p in out.rglob("*") if p.suffix in (".lock", ".tmp", ".safetensors")]
 

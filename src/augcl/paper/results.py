@@ -560,10 +560,9 @@ def _uncertainty(found: Everything) -> Page:
             "Is the uncertainty model alive?",
             "After 20 epochs of GraphCL, one fit per reward with the default settings. "
             "*Agreement*: share of pairs whose group the model predicts correctly; in parentheses "
-            "the "
-            "share of the larger group. *w*: mean weight of candidates with another label (true "
-            "negatives) and with the anchor's label (false ones); the paper's first figure claims "
-            "the former to be larger.",
+            "the share of the larger group. *w*: mean weight of candidates with another label "
+            "(true negatives) and with the anchor's label (false negatives); according to the "
+            "paper's Figure 1, the former is larger.",
             signs,
             recipes=(),
         ),
