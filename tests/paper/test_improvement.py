@@ -82,8 +82,8 @@ def test_one_training_of_nodes_has_no_interval(tmp_path):
     row = lines(found)["Amazon-Photo, 200 epochs (on GCA)"]
     assert (row["difference [95 %]"], row["p"]) == ("-0.91", "")
     assert found.sentences == [
-        "AUGCL is above its base in 0 of 1 comparisons; one training of each says nothing about "
-        "noise."
+        "AUGCL is above its base in 0 of 1 comparisons; one training of each cannot be tested "
+        "for noise."
     ]
 
 
