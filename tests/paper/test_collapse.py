@@ -35,6 +35,7 @@ def test_counts_and_page_sum_over_the_trainings(tmp_path):
     counts, trainings = collapse.counts(tmp_path, "MUTAG")
     assert trainings == 3
     assert counts[names[0]] == Counter(alive=2, collapsed=1)
-    page = "\n".join(grid.markdown() for grid in collapse.state_tables(tmp_path))
+    (table,) = collapse.state_tables(tmp_path)
+    page = table.markdown()
     assert page.count("2 / 0 / 1") == len(names)
     assert "At o = 1.5, 32 of 48 fits with unit inputs and 32 of 48 fits with raw inputs" in page

@@ -71,8 +71,8 @@ class ProGCL(Hardness):
 
     References
     ----------
-    J. Xia, L. Wu, G. Wang, J. Chen and S. Z. Li. "ProGCL: Rethinking Hard Negative Mining in Graph
-    Contrastive Learning". ICML 2022. arXiv:2110.02027.
+    J. Xia, L. Wu, G. Wang, J. Chen and S. Z. Li. "ProGCL: Rethinking Hard Negative Mining in
+    Graph Contrastive Learning". ICML 2022. arXiv:2110.02027.
 
     Examples
     --------
