@@ -1,4 +1,4 @@
-"""Measure how the cost of AUGCL's two parts grows, beside the paper's O(2NMT) and O(KLNMd²).
+"""Measure how the cost of AUGCL's two parts grows, against the paper's O(2NMT) and O(KLNMd²).
 
 The partition is timed (processor time, median of many turns), because it is mostly a sort. The work
 of the uncertainty model is counted with `torch.utils.flop_counter`: the floating-point operations
@@ -74,7 +74,7 @@ def work_of_clusters(*, n: int = 128, m: int = 128, steps: int = 2) -> int:
     """Count the work for the groups of n anchors among m candidates in `steps` steps of 2-means."""
     rng = np.random.default_rng(0)
     rows = torch.from_numpy(rng.standard_normal((n + m, WIDTH)))
-    with patch.object(partition, "STEPS", steps):  # the points are noise: 2-means would go on
+    with patch.object(partition, "STEPS", steps):  # on noise, 2-means would need more steps
         return counted(lambda: partition.embedding_groups(rows[:n], rows[n:], "kmeans"))
 
 

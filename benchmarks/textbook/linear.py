@@ -1,4 +1,4 @@
-"""The linear protocol for nodes as it is usually written: one split after the other."""
+"""The linear protocol for nodes in its usual form: one split after the other."""
 
 from __future__ import annotations
 

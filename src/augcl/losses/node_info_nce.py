@@ -279,7 +279,7 @@ def _sum_over_tiles(
     tile: int,
     work: Callable[[Iterator[_Tile]], Tensor],
 ) -> Tensor:
-    """Return the sum of the results of all workers, each of which processes a share of the tiles.
+    """Divide the tiles among workers, and return the sum of their results.
 
     On the CPU there are as many workers as torch has threads, with one thread each: threads inside
     a tile would wait for each other at every step, which takes most of the time on a busy machine.

@@ -159,7 +159,7 @@ class Step:
 
     @property
     def kind(self) -> str:
-        """Return the kind of the step, judged by the noise of the base's steps between epochs."""
+        """Return the kind of the step, compared with the noise of the base's steps."""
         own = (self.after - self.before) - (self.base_after - self.base_before)
         if abs(own) <= ABRUPT * self.usual:
             return "no jump"

@@ -410,9 +410,9 @@ def _of_toy(toy: str, rows: dict[str, dict[int, dict[str, Any]]]) -> str:
     always = [row for row, (yes, every) in counts.items() if yes == every]
     others = [f"{row} in {yes} of {n}" for row, (yes, n) in counts.items() if yes < n]
     what = "false negatives weigh less than 1 and true ones more than 1"
-    told = [f"with {', '.join(always)} in every draw"] if always else []
-    told += [f"with {', '.join(others)} draws"] if others else []
-    return f"Groups {toy}: {what} {' and '.join(told)}."
+    draws = [f"with {', '.join(always)} in every draw"] if always else []
+    draws += [f"with {', '.join(others)} draws"] if others else []
+    return f"Groups {toy}: {what} {' and '.join(draws)}."
 
 
 def _by_toy(found: Records) -> dict[str, Any]:

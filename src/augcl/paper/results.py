@@ -538,8 +538,8 @@ def _weights(found: Everything) -> Page:
         ),
         Section(
             "Convergence",
-            "In the paper the curves drop abruptly at epoch 10, where its weights set in; those of "
-            "our default set in after half of the epochs.",
+            "In the paper the curves drop abruptly at epoch 10, when its weights begin; those of "
+            "our default begin after half of the epochs.",
             convergence(found.study(SMALL, CURVES), GRAPHS),
             verdicts=True,
         ),

@@ -108,7 +108,7 @@ GRAPHS = Table(
     epochs=40,
     published=graph_accuracy,
 )
-"""GraphCL and what weighs its negatives; every other system for sets of graphs."""
+"""GraphCL, all weightings of its negatives, and every other system for sets of graphs."""
 
 
 # Node classification
@@ -168,7 +168,7 @@ def node_accuracy(row: str, dataset: str) -> tuple[float, float] | None:
 
 
 def _node_rows(base: str) -> Rows:
-    """A base, what weighs its negatives, and every other system for nodes."""
+    """Return a base, all weightings of its negatives, and every other system for nodes."""
     plain: dict[str, Any] = {"method": base, "hardness": "none"}
     rival: dict[str, Any] = {"hardness": "none", "epochs": None}
     return {
@@ -194,7 +194,7 @@ NODES = Table(
     compared=("untrained", "GCA", *WEIGHTED, "oracle"),
     published=node_accuracy,
 )
-"""GCA and what weighs its negatives; every other system for nodes."""
+"""GCA, all weightings of its negatives, and every other system for nodes."""
 
 NODES_GRACE = Table(
     "grace",

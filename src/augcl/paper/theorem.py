@@ -1,4 +1,4 @@
-"""Theorem 1 in numbers: its forms beside the derivative of the loss, and the shares of negatives.
+"""Theorem 1 in numbers: its forms against the derivative of the loss, and shares of negatives.
 
 docs/theorem.md has the derivation.
 """

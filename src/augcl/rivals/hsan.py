@@ -289,7 +289,7 @@ class HSAN(NodeEstimator):
         Number of times that features are mixed with those of the neighbours before training.
     components : int, optional
         Principal components of the features that are used; 0, or more than there are features:
-        the features as they are.
+        the features themselves.
     width : int, optional
         Width of the embedding.
     activation : {"identity", "sigmoid"}, optional
