@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -11,49 +11,8 @@ from torch.nn.functional import relu
 
 from augcl.encoders.gin import GIN
 from augcl.encoders.heads import glorot_linear
-from augcl.ops.segments import pointer, segment_sum
-
-
-class FeaturedEdges(NamedTuple):
-    """Edges u → v with their features, ordered by v, as `GINE` reads them.
-
-    Parameters
-    ----------
-    source : (E,) int64
-        u of each edge.
-    ptr : (V+1,) int64
-        The edges into node v are ``ptr[v]:ptr[v+1]``.
-    attr : (E, K) float32
-    by_source : (E,) int64
-        The order of the edges by u …
-    source_ptr : (V+1,) int64
-        … and where the edges out of each node start in it.
-    """
-
-    source: Tensor
-    ptr: Tensor
-    attr: Tensor
-    by_source: Tensor
-    source_ptr: Tensor
-
-    @classmethod
-    def from_edges(cls, edge_index: Tensor, edge_attr: Tensor, num_nodes: int) -> FeaturedEdges:
-        """Order (2, E) edges and their (E, K) features by target.
-
-        >>> edges = torch.tensor([[0, 1], [1, 0]])
-        >>> FeaturedEdges.from_edges(edges, torch.tensor([[7.0], [8.0]]), 2).attr.tolist()
-        [[8.0], [7.0]]
-        """
-        source, target = edge_index
-        order = torch.argsort(target, stable=True)
-        source = source[order]
-        return cls(
-            source,
-            pointer(torch.bincount(target, minlength=num_nodes)),
-            edge_attr[order],
-            torch.argsort(source, stable=True),
-            pointer(torch.bincount(source, minlength=num_nodes)),
-        )
+from augcl.ops.csr import FeaturedEdges
+from augcl.ops.segments import segment_sum
 
 
 class GINE(GIN):

@@ -108,11 +108,11 @@ class GraphKernel(GraphReader, PlainMethod):
     def _learn(self, data: GraphSet, generator: torch.Generator) -> None:
         self.seed_ = int(torch.randint(LARGEST_SEED, (), generator=generator))
         self.counts_, self.vocabulary_ = self._occurrences(data).counts(len(data))
-        self._counted = fingerprint(data)
+        self._counted = fingerprint(data, edge_features=True)
 
     def _counts_of(self, data: GraphSet) -> tuple[csr_array, Hashes]:
         """Return counts and names of the substructures; those of the training graphs are stored."""
-        if fingerprint(data) == self._counted:
+        if fingerprint(data, edge_features=True) == self._counted:
             return self.counts_, self.vocabulary_
         return self._occurrences(data).counts(len(data))
 
