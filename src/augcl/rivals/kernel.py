@@ -76,7 +76,7 @@ def _row_labels(x: Tensor) -> Hashes:
 
 
 class EdgeLabelReader(GraphReader):
-    """Reads edge labels too, unless `edge_labels` is False; if None, where all are whole numbers."""
+    """Reads edge labels, unless `edge_labels` is False; if None, where all are whole numbers."""
 
     edge_switch = "edge_labels"
     edge_labels: bool | None
