@@ -86,10 +86,12 @@ def refined_labels(
     source, target = edge_index
     ptr = np.searchsorted(source, np.arange(len(labels) + 1))
     rounds = [mixed(labels)]
+    # Without the salt, label a with node label b would be hashed as b with a: both are mixed alike.
+    salt = np.array([0])
     for number in range(1, height + 1):
         own = rounds[-1]
         seen = own[target]
-        pairs = mixed(seen) if edge_labels is None else combined(edge_labels, seen)
+        pairs = mixed(seen) if edge_labels is None else combined(salt, edge_labels, seen)
         around = multiset_hashes(pairs, ptr)
         rounds.append(combined(np.array([number]), own, around))
     return rounds
