@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
-from torch.nn.functional import relu
+from torch.nn.functional import batch_norm, relu
 
 from augcl.encoders.gin import GIN
 from augcl.encoders.heads import glorot_linear
@@ -37,8 +37,7 @@ class GINE(GIN):
     Examples
     --------
     >>> gine = GINE(3, 1, width=8, layers=2, generator=torch.Generator().manual_seed(0))
-    >>> bond = FeaturedEdges.from_edges(torch.tensor([[0, 1], [1, 0]]), torch.ones(2, 1), 2)
-    >>> gine(torch.ones(2, 3), bond).shape
+    >>> gine(torch.ones(2, 3), torch.tensor([[0, 1], [1, 0]]), torch.ones(2, 1)).shape
     torch.Size([2, 16])
     """
 
@@ -55,6 +54,12 @@ class GINE(GIN):
         super().__init__(in_features, width=width, layers=layers, generator=generator)
         inputs = [in_features] + [width] * (layers - 1)
         self.layers = nn.ModuleList([GINELayer(n, edge_features, width, generator) for n in inputs])
+
+    def forward(self, x: Tensor, edges: Any, edge_attr: Tensor | None = None) -> Tensor:
+        """Return (V, L·d), all layers, from `FeaturedEdges`, or (2, E) and (E, K) as in PyG."""
+        if edge_attr is not None:
+            edges = FeaturedEdges.from_edges(edges, edge_attr, len(x))
+        return super().forward(x, edges)
 
     def outputs(self, x: Tensor, edges: Any) -> list[Tensor]:
         """Return the (V, d) output of every layer, from (V, F) features and `FeaturedEdges`."""
@@ -77,12 +82,17 @@ class GINELayer(nn.Module):
 
     def forward(self, x: Tensor, edges: FeaturedEdges) -> Tensor:
         hidden = relu(self.second(relu(self.first(x + self.messages(x, edges)))))
-        if self.training and len(x) < 2:  # one node has no variance
-            norm = self.norm
-            return nn.functional.batch_norm(
-                hidden, norm.running_mean, norm.running_var, norm.weight, norm.bias, eps=norm.eps
-            )
-        return self.norm(hidden)  # type: ignore[no-any-return]
+        norm = self.norm
+        return batch_norm(
+            hidden,
+            norm.running_mean,
+            norm.running_var,
+            norm.weight,
+            norm.bias,
+            training=self.training and len(x) > 1,  # one node has no variance
+            momentum=norm.momentum or 0.0,
+            eps=norm.eps,
+        )
 
     def messages(self, x: Tensor, edges: FeaturedEdges) -> Tensor:
         """Return the (V, F) sums Σ_{u → v} ReLU(x_u + U e_uv + c)."""
