@@ -111,11 +111,59 @@ def align_columns(graphs: G, columns: Sequence[str] | None) -> G:
         if name not in place and bool(own[:, i].any()):
             what = f"the node feature {name!r}, never seen in training"
             what = "no node features" if name == "constant" else what
-            seen = ", ".join(columns[:8]) + (" …" if len(columns) > 8 else "")
-            raise InputError(f"{graphs.name} has {what}: the model was trained on {seen}")
+            raise InputError(f"{graphs.name} has {what}: the model was trained on {_some(columns)}")
     x = own.new_zeros(graphs.num_nodes, len(columns))
     x[:, [place[graphs.columns[i]] for i in known]] = own[:, known]
     return replace(graphs, x=x, columns=list(columns))
+
+
+def align_edge_columns(graphs: GraphSet, columns: Sequence[str] | None, width: int) -> GraphSet:
+    """Return the graphs with their `width` edge features in the order of `columns`.
+
+    As `align_columns`; without names, the number of edge features must be the same.
+
+    >>> edge = GraphSet.from_arrays(
+    ...     pairs=torch.tensor([[0], [1]]),
+    ...     graph_of_node=torch.tensor([0, 0]),
+    ...     num_graphs=1,
+    ...     edge_attr=torch.ones(1, 1),
+    ...     edge_columns=["bond=2"],
+    ... )
+    >>> align_edge_columns(edge, ["bond=1", "bond=2"], 2).edge_attr.tolist()
+    [[0.0, 1.0], [0.0, 1.0]]
+    """
+    own, names = graphs.edge_attr, graphs.edge_columns
+    if not graphs.num_edges:
+        empty = graphs.x.new_zeros(0, width)
+        return replace(graphs, edge_attr=empty, edge_columns=columns)
+    if own is None:
+        seen = "edge features" if columns is None else f"the edge features {_some(columns)}"
+        raise InputError(
+            f"{graphs.name} has no edge features: the model was trained on {seen}; give every edge "
+            "the same, or train with edge_features=False (edge_labels=False for WL)"
+        )
+    if columns is None or names is None or list(columns) == list(names):
+        if own.shape[1] != width:
+            raise InputError(
+                f"{graphs.name} has {own.shape[1]} edge features, the model was trained on "
+                f"{width}: give graphs with the same edge features"
+            )
+        return graphs
+    place = {name: i for i, name in enumerate(columns)}
+    for i, name in enumerate(names):
+        if name not in place and bool(own[:, i].any()):
+            raise InputError(
+                f"{graphs.name} has the edge feature {name!r}, never seen in training: the model "
+                f"was trained on {_some(columns)}"
+            )
+    known = [i for i, name in enumerate(names) if name in place]
+    edge_attr = own.new_zeros(graphs.num_edges, len(columns))
+    edge_attr[:, [place[names[i]] for i in known]] = own[:, known]
+    return replace(graphs, edge_attr=edge_attr, edge_columns=list(columns))
+
+
+def _some(columns: Sequence[str]) -> str:
+    return ", ".join(columns[:8]) + (" …" if len(columns) > 8 else "")
 
 
 def degrees(graphs: GraphSet | NodeGraph) -> Tensor:

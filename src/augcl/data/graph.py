@@ -14,7 +14,7 @@ from torch import Tensor
 
 from augcl.data.edges import Cleaned, simple_undirected
 from augcl.errors import InputError
-from augcl.ops.csr import Adjacency
+from augcl.ops.csr import Adjacency, FeaturedEdges
 from augcl.ops.segments import pointer, ranges, segment_ids
 
 if TYPE_CHECKING:
@@ -136,6 +136,13 @@ class GraphSet:
         return Adjacency.from_edges(
             self.edge_index, self.num_nodes, symmetric=self.symmetric, ordered=True
         )
+
+    @cached_property
+    def featured_edges(self) -> FeaturedEdges:
+        """The edges with their features, ordered by target."""
+        if self.edge_attr is None:
+            raise InputError(f"{self.name} has no edge features: give every edge some")
+        return FeaturedEdges.from_edges(self.edge_index, self.edge_attr, self.num_nodes)
 
     def select(self, ids: Sequence[int] | Tensor | np.ndarray[Any, Any]) -> GraphSet:
         """Return the graphs `ids`, in that order, or those where a mask is True, as a new set.

@@ -120,4 +120,4 @@ def _fingerprint(level: str, dataset: str, features: str, data_dir: str | None) 
     read = load_graphs if level == "graph" else load_graph
     data = read(dataset, data_dir=data_dir, features=features)
     labels = None if data.y is None else data.y.tolist()
-    return digest([fingerprint(data), labels])
+    return digest([fingerprint(data, edge_features=True), labels])

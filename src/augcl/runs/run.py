@@ -28,7 +28,7 @@ from augcl.methods.presets import preset_for
 from augcl.methods.recipes import get_recipe, left_to_recipe
 from augcl.runs.models import METHODS
 from augcl.training.loop import make_fabric
-from augcl.training.method import Method, fingerprint, plain_settings
+from augcl.training.method import EDGE_SWITCHES, Method, fingerprint, plain_settings
 
 NODE_RUNS = 20
 """Splits of the nodes that judge one training at most; those of two seeds do not overlap."""
@@ -78,13 +78,23 @@ class Spec:
         usual = "random2" if data.num_features > 1 else "random3"
         return self._method(self._published(data.name, usual), random_state=seed, **more)
 
-    def _published(self, dataset: str, augmentation: str = BY_FEATURES) -> dict[str, str]:
+    def fingerprint(self, data: GraphSet | NodeGraph) -> str:
+        """A hash of the data; edge features are a part of it where the method may use them."""
+        switch = getattr(METHODS[self.method], "edge_switch", None)
+        used = switch is not None and getattr(self.estimator(data, 0), switch) is not False
+        return fingerprint(data, edge_features=used)
+
+    def _published(self, dataset: str, augmentation: str = BY_FEATURES) -> dict[str, Any]:
         """The settings of a data set; `augmentation` is for graphs without a published one."""
         if self.level == "node":
             file = METHODS[one_of(self.method, METHODS, "method")].preset_file
             return {} if file is None else {"preset": preset_for(dataset, file)}
-        published = packaged_toml("augcl.runs", "presets.toml")["augmentation"]
-        return {"augmentation": self.augmentation or published.get(dataset, augmentation)}
+        published = packaged_toml("augcl.runs", "presets.toml")
+        usual = published["augmentation"].get(dataset, augmentation)
+        edges = (
+            dict.fromkeys(EDGE_SWITCHES, False) if dataset in published["edges"]["unused"] else {}
+        )
+        return {"augmentation": self.augmentation or usual, **edges}
 
     def _method(self, preset: dict[str, Any], **more: Any) -> Method:
         """With the options, and those of the general settings that the method has."""
@@ -112,9 +122,12 @@ class Spec:
         The augmentation of graphs without a published one depends on the data, see `estimator`.
         """
         name = known_name(self.dataset) or Path(self.dataset).name
-        method = self._method(self._published(name))
+        published = self._published(name)
+        method = self._method(published)
         settings = method.settings()
-        recipe, left = {}, {"random_state", "hardness"}
+        # A set with a published setting of the edges is what it was before there were others.
+        usual = {s for s in EDGE_SWITCHES if s in published and settings.get(s) == published[s]}
+        recipe, left = {}, {"random_state", "hardness"} | usual
         if "recipe" in settings:
             recipe, left = get_recipe(self.recipe).shared(), left | left_to_recipe(method)
         revision = METHODS[self.method].revision
@@ -175,7 +188,7 @@ def run(
         "seed": seed,
         "settings": model.settings(),
         "hardness_settings": plain_settings(spec.hardness_object()),
-        "data": fingerprint(data),
+        "data": spec.fingerprint(data),
         "labelled": data.y is not None,
         "accuracy": None,
         "weights": weight_summary(model.history_),
