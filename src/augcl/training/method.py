@@ -103,6 +103,8 @@ class Method(
     revision: int = 1
     """Raised where the same settings and seed give another result: cells of an older one are not
     read."""
+    needs: str | None = None
+    """What the graphs must have for this method, "smiles"; None if any graph will do."""
     gives_kernel: bool = False
     """Whether `transform` gives the similarity to each training graph instead of an embedding."""
     preset_file: str | None = None
