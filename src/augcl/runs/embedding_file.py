@@ -27,10 +27,11 @@ PARTS = ("train", "val", "test")
 
 @dataclass(frozen=True)
 class Embeddings:
-    """(n, d) embeddings, the labels (n,) if the file has them, and what else it tells of the task.
+    """(n, d) embeddings, the labels (n,) if the file has them, and what describes the task.
 
-    `level` is "graph", "node" or "any" if the file does not tell; `kernel` says that `Z` has the
-    similarities to the training graphs instead; `classes` are the names of the classes 0, 1, …
+    `level` is "graph", "node" or "any" (not known); `kernel` is true if `Z` holds the
+    similarities to the training graphs instead; `classes` are the names of the classes 0, 1, …;
+    `names` those of the graphs or nodes, `targets` those of the targets.
     """
 
     Z: NDArray[np.float32]
@@ -39,6 +40,8 @@ class Embeddings:
     splits: Splits | None = None
     kernel: bool = False
     classes: list[str] | None = None
+    names: list[str] | None = None
+    targets: list[str] | None = None
 
     @property
     def task(self) -> Target:
@@ -62,9 +65,9 @@ def write_embeddings(
 ) -> None:
     """Write embeddings with the names and labels of the graphs or nodes, where they have them.
 
-    An .npz holds the arrays Z, y, classes (what the classes are called, if they have names), names,
-    level ("graph" or "node") and, of nodes with fixed splits, train, val and test (S, n). A table
-    has the columns graph or node (the name), label, class (its name), z0, z1, … Of a `kernel`, the
+    An .npz holds the arrays Z, y, classes, names and targets (their names, where they have any),
+    level ("graph" or "node") and, for nodes with fixed splits, train, val and test (S, n). A table
+    has the columns graph or node (the name), label, class (its name), z0, z1, … For a `kernel`, the
     .npz has a true value called kernel, and the columns of a table are k0, k1, …
     """
     ending = check_ending(path)
@@ -119,6 +122,7 @@ def _read_table(path: Path) -> dict[str, Any]:
     for level in ("node", "graph"):
         if level in names:
             found["level"] = np.str_(level)
+            found["names"] = table[level].to_numpy()
     return found
 
 
@@ -136,8 +140,12 @@ def _checked(path: Path, arrays: Mapping[str, NDArray[Any]]) -> Embeddings:
     if all(part in arrays for part in PARTS):
         splits = Splits(**{part: torch.from_numpy(arrays[part]) for part in PARTS})
     kernel = bool(arrays.get("kernel", False))
-    classes = arrays["classes"].tolist() if "classes" in arrays else None
-    return Embeddings(Z, y, level, splits, kernel=kernel, classes=classes)
+    words = {
+        part: list(map(str, arrays[part].tolist()))
+        for part in ("classes", "names", "targets")
+        if part in arrays
+    }
+    return Embeddings(Z, y, level, splits, kernel=kernel, **words)
 
 
 def _arrays(
@@ -148,10 +156,9 @@ def _arrays(
         arrays["kernel"] = np.bool_(True)
     if graphs.y is not None:
         arrays["y"] = graphs.y.cpu().numpy()
-    if graphs.classes is not None:
-        arrays["classes"] = np.asarray(graphs.classes, dtype=np.str_)
-    if graphs.names is not None:
-        arrays["names"] = np.asarray(graphs.names, dtype=np.str_)
+    for part in ("classes", "names", "targets"):
+        if getattr(graphs, part) is not None:
+            arrays[part] = np.asarray(getattr(graphs, part), dtype=np.str_)
     if isinstance(graphs, NodeGraph) and graphs.splits is not None:
         arrays |= {part: getattr(graphs.splits, part).cpu().numpy() for part in PARTS}
     return arrays
