@@ -37,7 +37,10 @@ class Snapshot:
     def write(self, path: str | Path) -> None:
         """Write atomically, in the safetensors format."""
         tensors = {k: v.detach().cpu().clone().contiguous() for k, v in self.tensors.items()}
-        content = save(tensors, metadata={"format": str(FORMAT), "facts": json.dumps(self.facts)})
+        # One entry: safetensors writes several in random order, and equal models must have equal
+        # bytes.
+        about = json.dumps({"format": FORMAT, "facts": self.facts})
+        content = save(tensors, metadata={"augcl": about})
         with atomic_path(path) as temporary:
             temporary.write_bytes(content)
 
@@ -47,12 +50,13 @@ class Snapshot:
         try:
             with safe_open(str(path), framework="pt") as file:
                 tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-                about = file.metadata() or {}
-                facts = json.loads(about["facts"])
+                metadata = file.metadata() or {}
+                older = "facts" in metadata
+                about = {} if older else json.loads(metadata["augcl"])
         except (SafetensorError, KeyError, json.JSONDecodeError) as error:
             raise InputError(f"{path} is damaged or not ours ({error}): delete it") from error
         check_format(about.get("format"), path)
-        return cls(tensors, facts)
+        return cls(tensors, about["facts"])
 
 
 def prefixed(prefix: str, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
