@@ -13,7 +13,7 @@ def test_a_data_set_is_looked_at_and_tried(succeeds):
 def test_defects_of_a_file_are_told_with_a_cure_and_exit_code_0(succeeds, tu_set):
     path = tu_set(A="1, 2\n1, 2\n2, 1\n2, 2\n2, 3\n5, 6\n6, 7\n8, 9\n9, 10\n")
     text = " ".join(succeeds("doctor", path, "--no-try").split())
-    assert "note edges: 1 self-loop in the files, removed → if a loop" in text
+    assert "note edges: 1 self-loop in the files, removed → if a self-loop" in text
     assert "1 repeated edge in the files" in text
     assert "1 of 10 nodes (10 %) without an edge" in text
     assert "2 continuous node attributes in the files, not used" in text

@@ -75,7 +75,7 @@ def test_of_clean_data_nothing_is_said(data):
         (one_graph(y=torch.zeros(40).long()), "warning", "classes", "all nodes are of one class"),
         (one_graph(y=torch.tensor([0, 1] * 4 + [-1] * 32)), "warning", "classes", "8 labelled"),
         (one_graph([[0, 1], [1, 2]]), "warning", "isolated nodes", "37 of 40 nodes (92 %)"),
-        (one_graph([[0, 1], [1, 2]]), "note", "components", "38 components"),
+        (one_graph([[0, 1], [1, 2]]), "note", "components", "38 connected components"),
     ],
 )
 def test_a_defect_is_found_and_has_a_cure(data, level, about, words):

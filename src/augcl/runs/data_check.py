@@ -97,7 +97,7 @@ def look_at_features(data: GraphSet | NodeGraph, dataset: str = DATASET) -> list
     empty = int((~filled_rows(data.x)).sum())
     if empty:
         what = f"{part_of(empty, data.num_nodes, 'node')} with all features 0"
-        cure = "check that 0 is meant and does not stand for a missing value"
+        cure = "check that 0 is a value and not a missing one"
         level: Level = "warning" if empty >= MANY * data.num_nodes else "note"
         findings.append(Finding(level, "features", what, cure))
     findings += _unused(data) if isinstance(data, GraphSet) else []
@@ -108,7 +108,7 @@ def look_at_features(data: GraphSet | NodeGraph, dataset: str = DATASET) -> list
 
 
 def constant_columns(x: Tensor) -> Tensor:
-    """(F,) bool: the columns with one value only, of dense or ``sparse_csr`` features.
+    """Return (F,) bool: the columns with one value only, of dense or ``sparse_csr`` features.
 
     >>> constant_columns(torch.tensor([[1.0, 0.0], [1.0, 2.0]])).tolist()
     [True, False]
@@ -124,7 +124,7 @@ def constant_columns(x: Tensor) -> Tensor:
 
 
 def filled_rows(x: Tensor) -> Tensor:
-    """(V,) bool: the rows that are not all 0.
+    """Return (V,) bool: the rows that are not all 0.
 
     >>> filled_rows(torch.tensor([[0.0, 0.0], [1.0, 0.0]])).tolist()
     [False, True]
@@ -153,9 +153,9 @@ def _names(chosen: Tensor, columns: Sequence[str] | None) -> str:
 
 
 FOLDS = 10
-ALTERED_FROM = 10  # nodes; floor(10 %) of fewer is 0
-FEWEST_NODES = 10  # of all classes; 10 % of fewer are none
-NODES_TO_TRAIN_ON = 10  # of a class; 10 % of fewer are often none
+ALTERED_FROM = 10  # nodes; 10 % of fewer nodes is less than one
+FEWEST_NODES = 10  # labelled nodes; 10 % of fewer is less than one
+NODES_TO_TRAIN_ON = 10  # of a class; the 10 % for training may miss a smaller one
 IMBALANCED = 80  # percent of the largest class
 
 
@@ -186,11 +186,11 @@ def look_at_edges(cleaned: Cleaned) -> list[Finding]:
     findings = []
     if cleaned.loops:
         what = f"{counted(cleaned.loops, 'self-loop')} in the files, removed"
-        cure = "if a loop means something, give it as a node feature"
+        cure = "if a self-loop has a meaning, give it as a node feature"
         findings.append(Finding("note", "edges", what, cure))
     if cleaned.duplicates:
         what = f"{counted(cleaned.duplicates, 'repeated edge')} in the files, each counted once"
-        cure = "if repeats mean something, they are lost: check how the file was written"
+        cure = "if repeats have a meaning, give their number in a column called weight"
         findings.append(Finding("note", "edges", what, cure))
     if 0 < cleaned.one_way < cleaned.edges:
         missing = part_of(cleaned.one_way, cleaned.edges, "edge")
@@ -204,7 +204,7 @@ def look_at_edges(cleaned: Cleaned) -> list[Finding]:
 
 
 def look_at_isolated(data: GraphSet | NodeGraph) -> list[Finding]:
-    """Nodes without a neighbour."""
+    """Report nodes without a neighbour."""
     alone = int((degrees(data) == 0).sum())
     if not alone:
         return [Finding("ok", "isolated nodes", "every node has a neighbour")]
@@ -215,7 +215,7 @@ def look_at_isolated(data: GraphSet | NodeGraph) -> list[Finding]:
 
 
 def look_at_sizes(graphs: GraphSet) -> list[Finding]:
-    """Graphs too small for a view that drops or masks 10 % of the nodes."""
+    """Report graphs too small for a view that drops or masks 10 % of the nodes."""
     size = graphs.node_ptr.diff()
     small = int((size < ALTERED_FROM).sum())
     if not small:
@@ -234,11 +234,11 @@ def look_at_sizes(graphs: GraphSet) -> list[Finding]:
 
 
 def look_at_components(graph: NodeGraph) -> list[Finding]:
-    """Parts of one graph that no path joins."""
+    """Report connected components of one graph, if there are several."""
     count = statistics(graph)["components"]
     if count == 1:
         return [Finding("ok", "components", "the graph is connected")]
-    what = f"{counted(count, 'component')} that no edge joins"
+    what = f"{counted(count, 'connected component')}"
     cure = "no information passes between them: if that is not intended, look for lost edges"
     return [Finding("note", "components", what, cure)]
 

@@ -1,4 +1,4 @@
-"""Embeddings in a file that other programs read: .npz, .csv or .parquet."""
+"""Write and read embeddings in files that other programs can read: .npz, .csv or .parquet."""
 
 from __future__ import annotations
 
@@ -45,12 +45,12 @@ class Embeddings:
 
     @property
     def task(self) -> Target:
-        """What `augcl.evaluate` takes for labels."""
+        """Return the labels in the form that `augcl.evaluate` takes."""
         return Target(self.y, self.level, self.splits, self.classes)
 
 
 def check_ending(path: Path) -> str:
-    """The file's ending, if it is one that we write."""
+    """Return the file's ending; raise `InputError` unless it is one of `ENDINGS`."""
     if path.suffix not in ENDINGS:
         raise InputError(f"{path}: the name must end in one of {', '.join(ENDINGS)}")
     return path.suffix
@@ -82,7 +82,7 @@ def write_embeddings(
 
 
 def read_embeddings(path: Path) -> Embeddings:
-    """Read what `write_embeddings` wrote, or a file of the same shape."""
+    """Read a file that `write_embeddings` wrote, or another one with the same arrays or columns."""
     ending = check_ending(path)
     if not path.exists():
         raise InputError(f"{path} does not exist")
@@ -98,15 +98,15 @@ def read_embeddings(path: Path) -> Embeddings:
 
 def _read_npz(path: Path) -> Embeddings:
     if not is_zipfile(path):
-        raise InputError(f"{path} is no .npz file, or not all of one")
-    with np.load(path, allow_pickle=False) as arrays:  # reads those that are asked for
+        raise InputError(f"{path} is not a complete .npz file")
+    with np.load(path, allow_pickle=False) as arrays:  # reads an array when it is used
         if "Z" not in arrays:
             raise InputError(f"{path} has no array Z with the embeddings")
         return _checked(path, arrays)
 
 
 def _read_table(path: Path) -> dict[str, Any]:
-    """The arrays that an .npz would hold."""
+    """Return the arrays that an .npz file would hold."""
     reader = pyarrow.csv.read_csv if path.suffix == ".csv" else pyarrow.parquet.read_table
     table = reader(path)
     names = table.column_names
@@ -129,8 +129,8 @@ def _read_table(path: Path) -> dict[str, Any]:
 def _checked(path: Path, arrays: Mapping[str, NDArray[Any]]) -> Embeddings:
     Z, y = arrays["Z"], arrays.get("y")
     if Z.dtype.kind not in "fiu":
-        raise InputError(f"{path}: the embeddings are not all numbers")
-    # A float32 written as text is shorter than what it stands for: only as float32 it is the same.
+        raise InputError(f"{path}: some embeddings are not numbers")
+    # CSV holds the shortest text that gives the same float32; as float64 it is another number.
     Z = Z.astype(np.float32) if path.suffix == ".csv" else Z
     if y is not None and y.dtype.kind in "OU" and not all(map(bool, y)):
         row = next(i for i, label in enumerate(y) if not label)
