@@ -182,7 +182,7 @@ def test_without_labels_there_is_nothing_to_judge_by(refused, tmp_path, write):
 
 def test_classes_that_cannot_be_judged_are_told_before_training(refused, tmp_path, tu_set):
     line = refused("compare", tu_set(), "--out", tmp_path / "out")
-    assert "class 0 has only 1 of the 10 members" in line
+    assert "10 folds need 10" in line
     assert "augcl train --no-evaluate" in line  # compare has no such option
     assert not (tmp_path / "out").exists()
 

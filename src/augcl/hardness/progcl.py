@@ -68,6 +68,11 @@ class ProGCL(Hardness):
     ----------
     mixture_ : BetaMixture
 
+    References
+    ----------
+    J. Xia, L. Wu, G. Wang, J. Chen and S. Z. Li. "ProGCL: Rethinking Hard Negative Mining in
+    Graph Contrastive Learning". ICML 2022. arXiv:2110.02027.
+
     Examples
     --------
     >>> generator = torch.Generator().manual_seed(0)
