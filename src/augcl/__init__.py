@@ -7,6 +7,7 @@ if TYPE_CHECKING:
     from augcl import attacks, data, encoders, evaluation, hardness, losses, methods, rivals, views
     from augcl.attacks import RLS2V, GradArgmax, RandSampling, Structure2VecClassifier
     from augcl.data import GraphSet, load
+    from augcl.data.molecules import from_smiles, scaffold_groups
     from augcl.errors import InputError
     from augcl.evaluation import evaluate
     from augcl.hardness import DCL, HCL, AffinityUncertainty, Oracle, ProGCL
@@ -33,9 +34,11 @@ _HOME = {
     "RandSampling": "augcl.attacks",
     "Structure2VecClassifier": "augcl.attacks",
     "evaluate": "augcl.evaluation",
+    "from_smiles": "augcl.data.molecules",
     "info_nce": "augcl.losses",
     "load": "augcl.data",
     "load_model": "augcl.runs.models",
+    "scaffold_groups": "augcl.data.molecules",
 }
 _METHODS = ("augcl.methods", "augcl.rivals")  # every name that these packages export is ours too
 _ROOMS = {

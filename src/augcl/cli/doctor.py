@@ -123,7 +123,7 @@ def _data(
     )
     data = spec.load(data_dir)
     check(spec, data, judge=False)
-    findings = look_at_data(data)
+    findings = look_at_data(data, spec.estimator(data, 0), dataset)
     seeds = 1 if of_nodes else 5
     cost, more = look_at_cost(spec, data, seeds=seeds, try_it=try_it, progress=show)
     return data.name, findings + cost, more

@@ -170,6 +170,7 @@ def train(
         raise InputError("--resume continues a run and --overwrite replaces it: give only one")
 
     from augcl.data.loading import level_of
+    from augcl.runs.data_check import MANY_CLASSES, advice
     from augcl.runs.models import METHODS, method_name
     from augcl.runs.run import Spec, check
     from augcl.runs.seeds import Place, clear_run, run_seeds
@@ -200,7 +201,14 @@ def train(
     if graphs and epochs is None:
         spec = replace(spec, epochs=spec.all_epochs or None)  # as the method says
     data = spec.load(data_dir)  # wrong input ends here
-    check(spec, data, device=device, judge=evaluate)
+    findings = advice(data, spec.estimator(data, 0), dataset)
+    try:
+        check(spec, data, device=device, judge=evaluate)
+    except InputError as error:  # the cause may be a target that is no class
+        cures = [finding.cure for finding in findings if finding.about == MANY_CLASSES]
+        raise InputError("; ".join([str(error), *cures])) from None
+    for finding in [] if as_json else findings:
+        typer.echo(f"{finding.level}: {finding.about}: {finding.what}; {finding.cure}")
     seeds = seeds or (5 if graphs else 1)
     out = out or Path("runs") / f"{data.name}-{method}-{hardness}"
     if out.exists() and any(out.iterdir()) and not resume:
