@@ -18,7 +18,8 @@ from torch.nn.functional import cross_entropy
 
 from augcl.attacks.victim_network import EdgeFactors, GraphClassifier
 from augcl.checks import whole_number
-from augcl.data import GraphSet, as_graphset
+from augcl.data.convert import as_graphset
+from augcl.data.graph import GraphSet
 from augcl.data.labels import class_labels
 from augcl.encoders.structure2vec import Structure2Vec
 from augcl.errors import InputError, one_of

@@ -16,7 +16,8 @@ from torch.nn.functional import nll_loss
 from augcl.attacks.rules import CHANGES, Rules, SameComponents, Semantics, flip_edges
 from augcl.attacks.victim_network import EdgeFactors
 from augcl.checks import whole_number
-from augcl.data import GraphSet, as_graphset
+from augcl.data.convert import as_graphset
+from augcl.data.graph import GraphSet
 from augcl.data.labels import class_labels
 from augcl.errors import InputError, one_of
 from augcl.methods.recipes import by_recipe

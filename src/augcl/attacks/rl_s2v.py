@@ -17,7 +17,8 @@ from augcl.attacks.agent import Agent, Game, QNetwork, Schedule, train_agent
 from augcl.attacks.graph_attack import Attack, predicted
 from augcl.attacks.rules import Semantics, flip_edges
 from augcl.checks import number, whole_number
-from augcl.data import GraphSet, as_graphset
+from augcl.data.convert import as_graphset
+from augcl.data.graph import GraphSet
 from augcl.errors import InputError
 from augcl.methods.recipes import by_recipe
 from augcl.training.checkpoint import Snapshot, load_module, prefixed

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from augcl.errors import InputError
 from augcl.hardness.base import Hardness, Uniform, gives_weights
@@ -147,55 +147,3 @@ def _log_sum(logits: Tensor, power: float, masked: Tensor, log_weights: Tensor |
 def _wide(x: Tensor) -> Tensor:
     """Cast to at least single precision: half, which autocast gives, cannot hold exponentials."""
     return x.float() if x.dtype.itemsize < 4 else x
-
-
-class InfoNCE(nn.Module):
-    """`info_nce` as a module, with its temperature and hardness inside.
-
-    Parameters
-    ----------
-    tau, hardness, positive_in_denominator, symmetric, intra :
-        See `info_nce`.
-
-    Examples
-    --------
-    >>> import augcl
-    >>> z1, z2 = torch.randn(2, 32, 8, generator=torch.Generator().manual_seed(0))
-    >>> loss = InfoNCE(tau=0.5, hardness=augcl.DCL(), symmetric=True)
-    >>> loss(z1, z2).equal(augcl.info_nce(z1, z2, tau=0.5, hardness=augcl.DCL(), symmetric=True))
-    True
-    """
-
-    def __init__(
-        self,
-        tau: float = 0.2,
-        hardness: Hardness | None = None,
-        *,
-        positive_in_denominator: bool = True,
-        symmetric: bool = False,
-        intra: bool = False,
-    ) -> None:
-        super().__init__()
-        self.tau = tau
-        self.hardness = hardness
-        self.positive_in_denominator = positive_in_denominator
-        self.symmetric = symmetric
-        self.intra = intra
-
-    def forward(
-        self, anchors: Tensor, candidates: Tensor, *, generator: torch.Generator | None = None
-    ) -> Tensor:
-        """Return the loss of two views (N, D)."""
-        return info_nce(
-            anchors,
-            candidates,
-            tau=self.tau,
-            hardness=self.hardness,
-            positive_in_denominator=self.positive_in_denominator,
-            symmetric=self.symmetric,
-            intra=self.intra,
-            generator=generator,
-        )
-
-    def extra_repr(self) -> str:
-        return f"tau={self.tau}, hardness={self.hardness}"

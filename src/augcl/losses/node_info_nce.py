@@ -9,10 +9,10 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from augcl.hardness.base import Hardness, Uniform, gives_weights
+from augcl.hardness.base import Hardness, Uniform
 from augcl.hardness.diagnostics import WeightStatistics
 from augcl.hardness.oracle import for_batch
 from augcl.hardness.progcl import ProGCL
@@ -101,70 +101,6 @@ def _log_sum(
     else:
         mass = sampled_mass(z, cooler, columns, weights=weights)
     return mass.clamp_min(torch.finfo(z.dtype).tiny).log() + 1 / cooler
-
-
-class NodeInfoNCE(nn.Module):
-    """`node_info_nce` as a module, with its temperature and hardness inside.
-
-    A hardness that gives weights is fitted and asked for them with `weigh`; they then stay until
-    the next call.
-
-    Parameters
-    ----------
-    tau, hardness, positive_in_denominator :
-        See `node_info_nce`.
-
-    Examples
-    --------
-    >>> import augcl
-    >>> z1, z2 = torch.randn(2, 32, 8, generator=torch.Generator().manual_seed(0))
-    >>> loss = NodeInfoNCE(tau=0.5, hardness=augcl.ProGCL().fit([(z1, z2)]))
-    >>> plain = loss(z1, z2)
-    >>> bool(loss.weigh(z1)(z1, z2) != plain)
-    True
-    """
-
-    def __init__(
-        self,
-        tau: float = 0.4,
-        hardness: Hardness | None = None,
-        *,
-        positive_in_denominator: bool = True,
-    ) -> None:
-        super().__init__()
-        self.tau = tau
-        self.hardness = hardness
-        self.positive_in_denominator = positive_in_denominator
-        self.weights: PairWeights | None = None
-
-    def weigh(self, z: Tensor) -> NodeInfoNCE:
-        """Take the weights that the fitted hardness gives to embeddings (N, D) of all nodes."""
-        if self.hardness is not None and gives_weights(self.hardness):
-            self.weights = PairWeights.of(self.hardness, z.detach())
-        return self
-
-    def forward(
-        self,
-        anchors: Tensor,
-        candidates: Tensor,
-        *,
-        columns: Tensor | None = None,
-        generator: torch.Generator | None = None,
-    ) -> Tensor:
-        """Return the loss of two views (N, D)."""
-        return node_info_nce(
-            anchors,
-            candidates,
-            tau=self.tau,
-            hardness=self.hardness,
-            weights=self.weights,
-            positive_in_denominator=self.positive_in_denominator,
-            columns=columns,
-            generator=generator,
-        )
-
-    def extra_repr(self) -> str:
-        return f"tau={self.tau}, hardness={self.hardness}"
 
 
 class PairWeights:

@@ -14,7 +14,7 @@ from scipy.sparse.csgraph import dijkstra
 from torch import Tensor
 
 from augcl.checks import number, whole_number
-from augcl.data import GraphSet
+from augcl.data.graph import GraphSet
 from augcl.errors import need, one_of
 from augcl.ops.hashing import Hashes, combined
 from augcl.ops.segments import pointer

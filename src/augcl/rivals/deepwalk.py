@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from augcl.checks import number, whole_number
-from augcl.data import GraphSet
+from augcl.data.graph import GraphSet
 from augcl.data.node_graph import NodeGraph
 from augcl.errors import need
 from augcl.ops.csr import Rows

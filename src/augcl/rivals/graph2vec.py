@@ -9,8 +9,8 @@ import torch
 from torch import Tensor
 
 from augcl.checks import whole_number
-from augcl.data import GraphSet
 from augcl.data.features import degrees
+from augcl.data.graph import GraphSet
 from augcl.errors import InputError, need, one_of
 from augcl.ops.hashing import refined_labels
 from augcl.ops.segments import pointer, segment_sum

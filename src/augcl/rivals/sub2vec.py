@@ -8,8 +8,8 @@ import torch
 from torch import Tensor
 
 from augcl.checks import whole_number
-from augcl.data import GraphSet
 from augcl.data.features import degrees
+from augcl.data.graph import GraphSet
 from augcl.errors import need, one_of
 from augcl.ops.csr import Rows
 from augcl.ops.segments import random_element

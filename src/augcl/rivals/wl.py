@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from augcl.checks import whole_number
-from augcl.data import GraphSet
+from augcl.data.graph import GraphSet
 from augcl.ops.hashing import Hashes, refined_labels
 from augcl.rivals.kernel import GraphKernel, Occurrences, node_labels
 
