@@ -98,7 +98,8 @@ def graphset_of_networkx(
     starts = (counts.cumsum(0) - counts).tolist()
     nodes, edges = networkx_tables(graphs, places, label)
     names = []
-    if "label" in nodes.columns and all(has_names(graph) for graph in graphs):
+    titled = [graph for graph in graphs if any(t is not None for _, t in graph.nodes(data="label"))]
+    if titled and all(has_names(graph) for graph in titled):
         names = ["label"]
         if not named:
             cure = "it differs from node to node, as names do; rename it if it is a feature"

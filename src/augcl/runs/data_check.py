@@ -110,9 +110,15 @@ def look_at_data(data: GraphSet | NodeGraph) -> list[Finding]:
     ['features']
     """
     if isinstance(data, GraphSet):
-        own, classes = look_at_sizes(data), look_at_graph_classes(data.y)
+        own, classes = (
+            look_at_sizes(data),
+            _look_at_targets(data) or look_at_graph_classes(data.labels),
+        )
     else:
-        own, classes = look_at_components(data), look_at_node_classes(data.y)
+        own, classes = (
+            look_at_components(data),
+            _look_at_targets(data) or look_at_node_classes(data.labels),
+        )
     edges = look_at_edges(data.cleaned) if data.cleaned is not None else []
     return [*edges, *look_at_isolated(data), *own, *look_at_features(data), *classes]
 
@@ -182,14 +188,44 @@ def look_at_components(graph: NodeGraph) -> list[Finding]:
     return [Finding("note", "components", what, cure)]
 
 
+def _look_at_targets(data: GraphSet | NodeGraph) -> list[Finding]:
+    """Targets that are not classes: what they are, and how many values are not known."""
+    if data.y is None or data.task == "classification":
+        return []
+    table = data.y.unsqueeze(1) if data.y.dim() == 1 else data.y
+    names = list(data.targets or [f"y{i}" for i in range(table.shape[1])])
+    said = ", ".join(names[:SHOWN]) + (" …" if len(names) > SHOWN else "")
+    what = f"{counted(len(names), 'target')} for {data.task}: {said}"
+    findings = [Finding("ok", "targets", what)]
+    blank = int(table.isnan().sum())
+    if blank:
+        what = f"{part_of(blank, table.numel(), 'value')} of the targets not known"
+        findings.append(Finding("note", "targets", what, "nothing to do: they do not count"))
+    constant = [name for name, c in zip(names, table.t(), strict=True) if _one_value(c)]
+    if constant:
+        what = f"the same value everywhere: {', '.join(constant[:SHOWN])}"
+        findings.append(Finding("warning", "targets", what, "nothing can be learned from them"))
+    return findings
+
+
+def _one_value(column: Tensor) -> bool:
+    return len(column[~column.isnan()].unique()) < 2
+
+
 def look_at_graph_classes(y: Tensor | None) -> list[Finding]:
     """Can ten folds judge the embeddings of graphs?"""
     if y is None:
         cure = "fine for embeddings; for a score add graph labels (augcl data --help: formats)"
         return [Finding("note", "classes", "none: embeddings cannot be evaluated", cure)]
-    sizes = torch.unique(y, return_counts=True)[1]
+    findings = []
+    unknown = int((y < 0).sum())
+    if unknown:
+        what = f"{part_of(unknown, len(y), 'graph')} without a class"
+        cure = "nothing to do: they are embedded, and left out of the score"
+        findings.append(Finding("note", "classes", what, cure))
+    sizes = torch.unique(y[y >= 0], return_counts=True)[1]
     if len(sizes) < 2:
-        return [_only_one_class("graphs")]
+        return [*findings, _only_one_class("graphs")]
     needed = smallest_class(FOLDS)
     least = int(sizes.min())
     if least < needed:
@@ -199,8 +235,8 @@ def look_at_graph_classes(y: Tensor | None) -> list[Finding]:
             f"that {FOLDS} folds need, the smallest has {least}"
         )
         cure = "merge or drop them; or --no-evaluate, then augcl evaluate --folds with fewer"
-        return [Finding("warning", "classes", what, cure)]
-    return [_class_sizes(sizes, "graphs")]
+        return [*findings, Finding("warning", "classes", what, cure)]
+    return [*findings, _class_sizes(sizes, "graphs")]
 
 
 def look_at_node_classes(y: Tensor | None) -> list[Finding]:

@@ -174,6 +174,7 @@ def _scatter(plane: NDArray[np.float64], stored: Embeddings) -> str:
     figure = go.Figure()
     numbers = np.arange(len(plane))
     y, called = stored.y, stored.classes
+    y = None if y is None or y.dtype.kind == "f" else y  # numbers to predict are no classes
     noun = "node" if stored.level == "node" else "graph"
     for label in [None] if y is None else np.unique(y):
         rows = slice(None) if label is None else y == label
