@@ -52,6 +52,7 @@ def frames(graphs, class_name="label"):
     ]
     rows = [{"graph": g.graph["name"], class_name: g.graph["y"]} for g in graphs]
     columns = ["graph", "source", "target", "order", "weight"]
+    columns = columns if any("weight" in edge for edge in edges) else columns[:-1]
     return pd.DataFrame(edges, columns=columns), pd.DataFrame(nodes), pd.DataFrame(rows)
 
 

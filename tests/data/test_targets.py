@@ -91,8 +91,9 @@ def test_attributes_of_networkx_graphs_and_nodes_are_targets():
     one, two = nx.path_graph(2), nx.path_graph(3)
     one.graph["logP"], two.graph["logP"] = 0.5, None
     assert plain(as_graphset([one, two], target="logP").y) == [0.5, -99]
-    nx.set_node_attributes(two, {0: 1.5, 1: 2.5}, "age")
-    found = as_node_graph(two, target="age")
+    three = nx.path_graph(3)
+    nx.set_node_attributes(three, {0: 1.5, 1: 2.5}, "age")
+    found = as_node_graph(three, target="age")
     assert (plain(found.y), found.columns) == ([1.5, 2.5, -99], ["constant"])
     one.graph["y"], two.graph["y"] = [0, 1], [1, 1]
     with pytest.warns(UserWarning, match="logP not used"):

@@ -419,7 +419,7 @@ def edge_parts(edges: Table, how: Reading, but: Sequence[str] = ()) -> dict[str,
     without = [*but, *(["weight"] if weighted else [])]
     columns, edge_attr = edges.numbers(without=without, missing=how.missing)
     return {
-        "edge_weight": None if weight is None else torch.from_numpy(weight),
+        "edge_weight": None if weight is None else torch.tensor(weight, dtype=torch.float32),
         "edge_attr": edge_attr,
         "edge_columns": columns or None,
     }
