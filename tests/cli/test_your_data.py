@@ -39,13 +39,7 @@ def test_molecules_are_described_trained_on_and_embedded(augcl, succeeds, molecu
     shown = succeeds("data", molecules, "--target", "[la]*")
     assert "target logP" in shown
     assert "target active" in shown
-    assert (
-        "order (4 words: single, double, triple, aromatic)"
-        in " ".join(part.strip(" │") for part in shown.splitlines())
-        .replace("│", "")
-        .replace("  ", " ")
-        or "edge columns" in shown
-    )
+    assert "order (4 words" in shown
     out = tmp_path / "run"
     options = ("--target", "logP", "--epochs", 1, "--seeds", 1, "--out", out)
     assert augcl("train", molecules, *options).code == 0

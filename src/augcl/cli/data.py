@@ -72,6 +72,8 @@ def data(
     if as_json:
         typer.echo(json.dumps(facts, indent=1))
         return
+    if "task" in facts:  # what is to be predicted are no classes
+        del facts["classes"], facts["class_sizes"]
     called = facts.pop("class_names", None)
     if called is not None:
         sizes = zip(called, facts["class_sizes"], strict=True)

@@ -86,7 +86,7 @@ def embed(
     spec = read_result(run)["spec"] if (run / RESULT).exists() else {}
     features = features or spec.get("features", "auto")
     missing = missing or spec.get("missing", "error")
-    how = Reading(target, task, missing, smiles, skip_bad)
+    how = Reading(target, task, missing, smiles or spec.get("smiles"), skip_bad)
     model = load_model(folder, device=device)
     read = load_graphs if model.level == "graph" else load_graph
     data: GraphSet | NodeGraph = read(dataset, data_dir=data_dir, features=features, how=how)

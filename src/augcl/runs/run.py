@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import time
+import warnings
 from dataclasses import asdict, dataclass, field
 from importlib.metadata import version
 from pathlib import Path
@@ -176,7 +177,9 @@ def run(
     progress: bool = True,
 ) -> Outcome:
     """Load, train, embed and (with labels, and if `judge`) evaluate."""
-    data = spec.load(data_dir)
+    with warnings.catch_warnings():  # who asks for several seeds was told when they were checked
+        warnings.filterwarnings("ignore", message=".*(not used|left out)")
+        data = spec.load(data_dir)
     model = spec.estimator(data, seed, device=device, progress=progress)
     started = time.perf_counter()
     model.fit(data, folder=folder, resume=resume)
