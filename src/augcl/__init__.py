@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from augcl import attacks, data, encoders, evaluation, hardness, losses, methods, rivals, views
     from augcl.attacks import RLS2V, GradArgmax, RandSampling, Structure2VecClassifier
-    from augcl.data import GraphSet, load
-    from augcl.data.molecules import from_smiles, scaffold_groups
+    from augcl.data import GraphSet, from_pandas, from_smiles, load, scaffold_groups
     from augcl.errors import InputError
     from augcl.evaluation import evaluate
     from augcl.hardness import DCL, HCL, AffinityUncertainty, Oracle, ProGCL
@@ -34,11 +33,12 @@ _HOME = {
     "RandSampling": "augcl.attacks",
     "Structure2VecClassifier": "augcl.attacks",
     "evaluate": "augcl.evaluation",
-    "from_smiles": "augcl.data.molecules",
+    "from_pandas": "augcl.data",
+    "from_smiles": "augcl.data",
     "info_nce": "augcl.losses",
     "load": "augcl.data",
     "load_model": "augcl.runs.models",
-    "scaffold_groups": "augcl.data.molecules",
+    "scaffold_groups": "augcl.data",
 }
 _METHODS = ("augcl.methods", "augcl.rivals")  # every name that these packages export is ours too
 _ROOMS = {

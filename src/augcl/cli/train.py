@@ -22,6 +22,11 @@ from augcl.cli.options import (
     Features,
     Jobs,
     Json,
+    Missing,
+    SkipBad,
+    Smiles,
+    Targets,
+    Task,
     any_case,
     two_columns,
 )
@@ -34,11 +39,16 @@ def train(
         str,
         typer.Argument(
             help="Name of a data set (augcl data lists them) or path: TU zip or folder, folder "
-            "with edges.csv, .npz, GraphML or GML. One graph gives embeddings of its nodes, "
-            "several graphs give embeddings of graphs.",
+            "with edges.csv, molecules.csv, .npz, GraphML or GML. One graph gives embeddings of "
+            "its nodes, several graphs give embeddings of graphs.",
         ),
     ] = "MUTAG",
     features: Features = "auto",
+    target: Targets = None,
+    task: Task = "auto",
+    missing: Missing = "error",
+    smiles: Smiles = None,
+    skip_bad: SkipBad = False,
     data_dir: DataDir = None,
     method: Annotated[
         str | None,
@@ -164,6 +174,8 @@ def train(
 
       augcl train digits-knn                      GCA + AUGCL, embeddings of nodes
 
+      augcl train molecules.csv --target logP     a table with a column smiles
+
       augcl train --set hardness.reward=1.5       any other parameter
     """
     if resume and overwrite:
@@ -196,6 +208,11 @@ def train(
         augmentation=augmentation,
         options=options,
         hardness_options=hardness_options,
+        target=target,
+        task=task,
+        missing=missing,
+        smiles=smiles,
+        skip_bad=skip_bad,
     )
     graphs = spec.level == "graph"
     if graphs and epochs is None:

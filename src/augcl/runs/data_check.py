@@ -262,7 +262,13 @@ def look_at_classes(data: GraphSet | NodeGraph) -> list[Finding]:
     called = None if data.classes is None else [data.classes[c] for c in classes.tolist()]
     if len(known) >= FOLDS and 2 * len(sizes) > len(known):
         return [_many_classes(len(sizes), len(known), called, things)]
-    return look_at_graph_classes(sizes) if graphs else look_at_node_classes(y)
+    if not graphs:
+        return look_at_node_classes(y)
+    unknown = len(y) - len(known)
+    what = f"{part_of(unknown, len(y), 'graph')} without a class"
+    cure = "nothing to do: they are embedded, and left out of the score"
+    notes = [Finding("note", "classes", what, cure)] if unknown else []
+    return [*notes, *look_at_graph_classes(sizes)]
 
 
 def look_at_targets(

@@ -172,7 +172,12 @@ def _table(embeddings: NDArray[np.float32], graphs: GraphSet | NodeGraph, kernel
     names = graphs.names or [str(i) for i in range(len(embeddings))]
     columns: dict[str, Any] = {_level(graphs): list(names)}
     if graphs.y is not None:
-        columns["label"] = graphs.y.cpu().numpy()
+        y = graphs.y.cpu().numpy()
+        if y.ndim == 1:
+            columns["label"] = y
+        else:
+            called = graphs.targets or [f"y{i}" for i in range(y.shape[1])]
+            columns |= {f"target {name}": y[:, i] for i, name in enumerate(called)}
         if graphs.classes is not None:
             columns["class"] = [graphs.classes[c] if c >= 0 else "" for c in graphs.y.tolist()]
     letter = "k" if kernel else "z"

@@ -182,6 +182,7 @@ def _scatter(plane: NDArray[np.float64], stored: Embeddings) -> str:
     figure = go.Figure()
     numbers = np.arange(len(plane))
     y, called = stored.y, stored.classes
+    y = None if y is None or y.dtype.kind == "f" else y  # numbers to predict are no classes
     noun = "node" if stored.level == "node" else "graph"
     texts = np.asarray(stored.names or [f"{noun} {i}" for i in numbers], dtype=object)
     target, values = _numbers(stored)

@@ -44,7 +44,7 @@ class NodeBatch:
     def __init__(self, graph: NodeGraph) -> None:
         self.graph = graph
         self.views = NodeViews(graph)
-        self.labels = None if graph.y is None else graph.y.to(graph.x.device)
+        self.labels = None if graph.labels is None else graph.labels.to(graph.x.device)
 
     def __len__(self) -> int:
         return self.graph.num_nodes
