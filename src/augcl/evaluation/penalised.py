@@ -44,7 +44,9 @@ Found = tuple[NDArray[Any], Floats]
 
 INNER_FOLDS = 5
 # From the strongest penalty to the weakest: of equal ones, the stronger wins.
-GRID_C = (1e-4, 1e-3, 1e-2, 1e-1, 1.0, 10.0, 100.0)
+GRID_C = (1e-4, 1e-3, 1e-2, 1e-1, 1.0, 10.0)
+MOST_STEPS = 100
+"""Of L-BFGS for one C, which begins where the next smaller C ended."""
 GRID_RIDGE = (1e5, 1e4, 1e3, 1e2, 10.0, 1.0, 1e-1, 1e-2, 1e-3)
 GRID_KERNEL = (100.0, 10.0, 1.0, 1e-1, 1e-2, 1e-3, 1e-4)
 WIDTHS = (0.25, 1.0, 4.0)
@@ -247,6 +249,25 @@ def standardised(X: Floats, other: Floats) -> tuple[Floats, Floats]:
     return centred / scale, (other - mean) / scale
 
 
+def in_row_space(X: Floats, other: Floats) -> tuple[Floats, Floats]:
+    """Rotate wide `X` (n, D) to its at most n directions; `other` likewise.
+
+    Penalised linear models have no weight in other directions, so that they predict the same.
+
+    >>> X, other = in_row_space(np.array([[3.0, 4.0]]), np.array([[6.0, 8.0], [4.0, -3.0]]))
+    >>> np.abs(X).round(9).tolist(), np.abs(other).round(9).tolist()
+    ([[5.0]], [[10.0], [0.0]])
+    """
+    if X.shape[1] <= len(X):
+        return X, other
+    values, vectors = eigh(X @ X.T, driver="evd", check_finite=False)
+    kept = values > len(X) * np.finfo(np.float64).eps * max(float(values.max()), 1e-300)
+    if not kept.any():
+        return X[:, :1], other[:, :1]
+    length, vectors = np.sqrt(values[kept]), vectors[:, kept]
+    return vectors * length, (other @ X.T) @ (vectors / length)
+
+
 class Logistic:
     """Softmax regression with a grid of C; scikit-learn's ``LogisticRegression``."""
 
@@ -266,8 +287,8 @@ class Logistic:
             values = np.zeros((len(wanted), self.classes))
             values[:, known] = 1.0
             return [(np.full(len(wanted), known[0]), values)] * len(grid)
-        X, held = standardised(self.X[train], self.X[wanted])
-        model = LogisticRegression(max_iter=1000, warm_start=True)
+        X, held = in_row_space(*standardised(self.X[train], self.X[wanted]))
+        model = LogisticRegression(max_iter=MOST_STEPS, warm_start=True)
         with (
             config_context(assume_finite=True, skip_parameter_validation=True),
             warnings.catch_warnings(),
@@ -288,7 +309,7 @@ class LogisticColumns:
         self.X, self.Y = X, Y
 
     def path(self, train: Ints, wanted: Ints) -> list[Found]:
-        X, held = standardised(self.X[train], self.X[wanted])
+        X, held = in_row_space(*standardised(self.X[train], self.X[wanted]))
         out: list[Found] = []
         W = None
         for C in GRID_C:
@@ -297,7 +318,7 @@ class LogisticColumns:
         return out
 
     def chosen(self, train: Ints, wanted: Ints, best: Ints) -> Found:
-        X, held = standardised(self.X[train], self.X[wanted])
+        X, held = in_row_space(*standardised(self.X[train], self.X[wanted]))
         return self._found(held, logistic_columns(X, self.Y[train], np.array(GRID_C)[best]))
 
     @staticmethod
@@ -357,7 +378,7 @@ def logistic_columns(
         return value, gradient.ravel()
 
     first = np.zeros(shape) if start is None else start
-    options: Any = {"maxiter": 1000, "gtol": tolerance, "ftol": 1e-12, "maxcor": 20}
+    options: Any = {"maxiter": MOST_STEPS, "gtol": tolerance, "ftol": 1e-12, "maxcor": 20}
     found = minimize(objective, first.ravel(), jac=True, method="L-BFGS-B", options=options)
     return np.asarray(found.x, dtype=np.float64).reshape(shape)
 
@@ -437,7 +458,7 @@ def ridge_path(X: Floats, wanted: Floats, Y: Floats, penalties: Sequence[float])
     """
     if X.shape[1] > len(X):
         return kernel_ridge_path(X @ X.T, wanted @ X.T, Y, penalties)
-    values, vectors = eigh(X.T @ X, check_finite=False)
+    values, vectors = eigh(X.T @ X, driver="evd", check_finite=False)
     return _shrunk(values, wanted @ vectors, vectors.T @ (X.T @ Y), penalties)
 
 
@@ -446,7 +467,7 @@ def kernel_ridge_path(K: Floats, wanted: Floats, Y: Floats, penalties: Sequence[
 
     `K` is (n, n), `wanted` (m, n) the similarities to the training samples, `Y` (n, T).
     """
-    values, vectors = eigh(K, check_finite=False)
+    values, vectors = eigh(K, driver="evd", check_finite=False)
     return _shrunk(values, wanted @ vectors, vectors.T @ Y, penalties)
 
 

@@ -100,7 +100,7 @@ def evaluate(
     from 2⁻¹⁰ … 2⁹ by 5-fold cross-validation inside the training part. 3 runs.
 
     ``logistic-10fold``, for classes and multi-label: 10-fold cross-validation of logistic
-    regression on centred embeddings; C is chosen from 10⁻⁴ … 10² by 5 inner folds. 5 runs.
+    regression on centred embeddings; C is chosen from 10⁻⁴ … 10 by 5 inner folds. 5 runs.
 
     ``ridge-10fold`` and ``kernel-ridge-10fold``, for numbers: the same with ridge regression, or
     with ridge regression with an RBF kernel; penalty and width are chosen by 5 inner folds.

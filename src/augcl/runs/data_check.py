@@ -10,7 +10,7 @@ from torch import Tensor
 from augcl.data import GraphSet, NodeGraph
 from augcl.data.edges import Cleaned
 from augcl.data.features import degrees
-from augcl.data.summary import statistics
+from augcl.data.summary import edge_homophily, statistics
 from augcl.evaluation.svm import smallest_class
 from augcl.runs.cost import Finding, Level, counted, part_of
 
@@ -99,6 +99,7 @@ def _names(chosen: Tensor, columns: Sequence[str] | None) -> str:
 FOLDS = 10
 ALTERED_FROM = 10  # nodes; floor(10 %) of fewer is 0
 FEWEST_NODES = 10  # of all classes; 10 % of fewer are none
+HOMOPHILOUS = 0.1  # above chance; below that, smoothing over neighbours does not help
 NODES_TO_TRAIN_ON = 10  # of a class; 10 % of fewer are often none
 
 
@@ -113,8 +114,31 @@ def look_at_data(data: GraphSet | NodeGraph) -> list[Finding]:
         own, classes = look_at_sizes(data), look_at_graph_classes(data.y)
     else:
         own, classes = look_at_components(data), look_at_node_classes(data.y)
+        classes = [*classes, *look_at_homophily(data)]
     edges = look_at_edges(data.cleaned) if data.cleaned is not None else []
     return [*edges, *look_at_isolated(data), *own, *look_at_features(data), *classes]
+
+
+def look_at_homophily(graph: NodeGraph) -> list[Finding]:
+    """Do neighbours share their class more often than two nodes at random?
+
+    >>> path = torch.tensor([[0, 1, 2], [1, 2, 3]])
+    >>> y = torch.tensor([0, 1, 0, 1])
+    >>> look_at_homophily(NodeGraph.from_arrays(pairs=path, num_nodes=4, y=y))[0].level
+    'note'
+    """
+    found = edge_homophily(graph)
+    if found is None or graph.num_classes < 2 or graph.y is None:
+        return []
+    shares = torch.bincount(graph.y[graph.y >= 0]).double()
+    chance = float((shares / shares.sum()).square().sum())
+    what = (
+        f"{100 * found:.1f} % of the edges join nodes of one class; by chance {100 * chance:.1f} %"
+    )
+    if found > chance + HOMOPHILOUS:
+        return [Finding("ok", "edge homophily", what)]
+    cure = "neighbours tell little of the class: compare with raw features (--method RawFeatures)"
+    return [Finding("note", "edge homophily", what, cure)]
 
 
 def look_at_edges(cleaned: Cleaned) -> list[Finding]:
