@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from zipfile import BadZipFile, is_zipfile
@@ -31,6 +31,8 @@ class Embeddings:
 
     `level` is "graph", "node" or "any" if the file does not tell; `kernel` says that `Z` has the
     similarities to the training graphs instead; `classes` are the names of the classes 0, 1, …
+    `typed` says that the type of `y` tells classes from numbers; `columns` are all other columns of
+    a table, or arrays with one entry per row.
     """
 
     Z: NDArray[np.float32]
@@ -39,11 +41,16 @@ class Embeddings:
     splits: Splits | None = None
     kernel: bool = False
     classes: list[str] | None = None
+    typed: bool = False
+    columns: dict[str, NDArray[Any]] = field(default_factory=dict)
 
     @property
     def task(self) -> Target:
         """What `augcl.evaluate` takes for labels."""
-        return Target(self.y, self.level, self.splits, self.classes)
+        y: Any = self.y
+        if self.typed and y is not None and y.dtype.kind == "f":
+            y = torch.from_numpy(y)  # of a set with numbers to predict, even if all are whole
+        return Target(y, self.level, self.splits, self.classes)
 
 
 def check_ending(path: Path) -> str:
@@ -116,6 +123,10 @@ def _read_table(path: Path) -> dict[str, Any]:
     found = {"Z": Z, "kernel": np.bool_(kernel)}
     if "label" in names:
         found["y"] = table["label"].to_numpy()
+    targets = [name for name in names if name.startswith("target:")]
+    if targets:
+        found["y"] = np.column_stack([table[name].to_numpy() for name in targets])
+    found |= {name: table[name].to_numpy() for name in names if name not in {*columns, *found}}
     for level in ("node", "graph"):
         if level in names:
             found["level"] = np.str_(level)
@@ -137,7 +148,14 @@ def _checked(path: Path, arrays: Mapping[str, NDArray[Any]]) -> Embeddings:
         splits = Splits(**{part: torch.from_numpy(arrays[part]) for part in PARTS})
     kernel = bool(arrays.get("kernel", False))
     classes = arrays["classes"].tolist() if "classes" in arrays else None
-    return Embeddings(Z, y, level, splits, kernel=kernel, classes=classes)
+    typed = path.suffix == ".npz" and level != "any"
+    more = {
+        key: arrays[key]
+        for key in arrays
+        if key not in ("Z", "y", "level", "kernel", "classes", *PARTS)
+        and np.shape(arrays[key]) == (len(Z),)
+    }
+    return Embeddings(Z, y, level, splits, kernel, classes, typed, more)
 
 
 def _arrays(
@@ -164,7 +182,10 @@ def _level(graphs: GraphSet | NodeGraph) -> str:
 def _table(embeddings: NDArray[np.float32], graphs: GraphSet | NodeGraph, kernel: bool) -> pa.Table:
     names = graphs.names or [str(i) for i in range(len(embeddings))]
     columns: dict[str, Any] = {_level(graphs): list(names)}
-    if graphs.y is not None:
+    if graphs.y is not None and graphs.y.dim() == 2:
+        called = graphs.targets or [str(t) for t in range(graphs.y.shape[1])]
+        columns |= {f"target:{name}": graphs.y[:, t].cpu().numpy() for t, name in enumerate(called)}
+    elif graphs.y is not None:
         columns["label"] = graphs.y.cpu().numpy()
         if graphs.classes is not None:
             columns["class"] = [graphs.classes[c] if c >= 0 else "" for c in graphs.y.tolist()]
