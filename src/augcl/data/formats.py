@@ -31,7 +31,8 @@ from augcl.errors import InputError, mistakes_in
 KNOWN = (
     "a TU zip, a TU folder (NAME_A.txt, NAME_graph_indicator.txt …), a folder with edges.csv "
     "(or .parquet), a .csv or .parquet of molecules with a column smiles, "
-    "GraphML/GML (one file or a folder of them), a gnn-benchmark .npz, Wiki-CS data.json, "
+    "GraphML/GML (one file or a folder of them), a gnn-benchmark or heterophilous-graphs .npz, "
+    "Wiki-CS data.json, "
     "or a folder of planetoid files (ind.NAME.x …)"
 )
 

@@ -43,7 +43,18 @@ NODE_FILES = {
     "Cora": ("Planetoid", "ind.cora.graph"),
     "CiteSeer": ("Planetoid", "ind.citeseer.graph"),
     "PubMed": ("Planetoid", "ind.pubmed.graph"),
+    "Roman-empire": ("HeterophilousGraphDataset", "roman_empire.npz"),
+    "Amazon-ratings": ("HeterophilousGraphDataset", "amazon_ratings.npz"),
+    "Minesweeper": ("HeterophilousGraphDataset", "minesweeper.npz"),
+    "Tolokers": ("HeterophilousGraphDataset", "tolokers.npz"),
+    "Questions": ("HeterophilousGraphDataset", "questions.npz"),
+    "Chameleon-filtered": ("HeterophilousGraphDataset", "chameleon_filtered.npz"),
+    "Squirrel-filtered": ("HeterophilousGraphDataset", "squirrel_filtered.npz"),
+    "Actor": ("HeterophilousGraphDataset", "actor.npz"),
 }
+
+BELOW = ("npz", "heterophilous", "planetoid")
+"""Folders below a data folder in which files of single graphs may lie."""
 
 
 def data_folders(data_dir: PathLike | None) -> list[Path]:
@@ -75,11 +86,11 @@ def find_graph_set(name: str, folders: Iterable[Path]) -> Path | None:
 def find_node_set(name: str, folders: Iterable[Path]) -> Path | None:
     """Find the published file of a graph, ``NAME.npz``, or a folder ``NAME`` with edges.csv.
 
-    It lies directly in a folder, below ``npz/``, or in a subfolder with the name of the graph,
-    perhaps in its ``raw/`` (PyG's layout).
+    It lies directly in a folder, below one of the folders `BELOW`, or in a subfolder with the name
+    of the graph, perhaps in its ``raw/`` (PyG's layout).
     """
     for place in folders:
-        for folder in (place, place / "npz"):
+        for folder in (place, *(place / below for below in BELOW)):
             for path in _candidates(name, folder):
                 if _is_whole(path):
                     return path

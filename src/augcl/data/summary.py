@@ -37,8 +37,8 @@ def statistics(graphs: Any) -> dict[str, Any]:
     ... )
     >>> statistics(pair)  # doctest: +NORMALIZE_WHITESPACE
     {'name': 'graph', 'level': 'nodes', 'nodes': 3, 'edges': 1, 'classes': 1, 'class_sizes': [2],
-     'unlabelled': 1, 'features': 1, 'nonzero_features': 1.0, 'isolated_nodes': 1, 'components': 2,
-     'splits': 0, 'columns': ['constant']}
+     'unlabelled': 1, 'edge_homophily': 1.0, 'features': 1, 'nonzero_features': 1.0,
+     'isolated_nodes': 1, 'components': 2, 'splits': 0, 'columns': ['constant']}
     """
     return _of_set(graphs) if isinstance(graphs, GraphSet) else _of_graph(as_node_graph(graphs))
 
@@ -78,6 +78,7 @@ def _of_graph(graph: NodeGraph) -> dict[str, Any]:
         **_called(graph),
         **({"unlabelled": graph.num_nodes - len(known)} if graph.task in (None, CLASSES) else {}),
         **_targets(graph),
+        **_homophily(graph),
         "features": graph.num_features,
         "nonzero_features": share_filled(graph.x),
         "isolated_nodes": int((degrees(graph) == 0).sum()),
@@ -86,6 +87,27 @@ def _of_graph(graph: NodeGraph) -> dict[str, Any]:
         **({} if graph.edge_weight is None else {"edge_weights": True}),
         **_columns(graph),
     }
+
+
+def edge_homophily(graph: NodeGraph) -> float | None:
+    """Return the share of edges whose two nodes have the same class; None if no edge has two.
+
+    Edges at a node without a class do not count.
+
+    >>> path = torch.tensor([[0, 1], [1, 2]])
+    >>> edge_homophily(NodeGraph.from_arrays(pairs=path, num_nodes=3, y=torch.tensor([0, 0, 1])))
+    0.5
+    """
+    if graph.y is None or graph.task != "classification":
+        return None
+    source, target = graph.y[graph.edge_index]
+    known = (source >= 0) & (target >= 0)
+    return float((source == target)[known].double().mean()) if bool(known.any()) else None
+
+
+def _homophily(graph: NodeGraph) -> dict[str, Any]:
+    found = edge_homophily(graph)
+    return {} if found is None else {"edge_homophily": found}
 
 
 def _called(data: GraphSet | NodeGraph) -> dict[str, Any]:

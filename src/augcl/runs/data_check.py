@@ -12,7 +12,7 @@ from augcl.data import GraphSet, NodeGraph
 from augcl.data.catalogue import known_name
 from augcl.data.edges import Cleaned
 from augcl.data.features import degrees
-from augcl.data.summary import statistics
+from augcl.data.summary import edge_homophily, statistics
 from augcl.evaluation.svm import smallest_class
 from augcl.runs.cost import Finding, Level, counted, part_of
 from augcl.runs.models import METHODS
@@ -155,6 +155,7 @@ def _names(chosen: Tensor, columns: Sequence[str] | None) -> str:
 FOLDS = 10
 ALTERED_FROM = 10  # nodes; 10 % of fewer nodes is less than one
 FEWEST_NODES = 10  # labelled nodes; 10 % of fewer is less than one
+HOMOPHILOUS = 0.1  # above chance; below that, smoothing over neighbours does not help
 NODES_TO_TRAIN_ON = 10  # of a class; the 10 % for training may miss a smaller one
 IMBALANCED = 80  # percent of the largest class
 
@@ -175,7 +176,32 @@ def look_at_data(
     edges = look_at_edges(data.cleaned) if data.cleaned is not None else []
     unused = look_at_unused_edges(data, model) if model is not None else []
     features = look_at_features(data, dataset)
-    return [*edges, *unused, *look_at_isolated(data), *own, *features, *look_at_classes(data)]
+    classes = look_at_classes(data)
+    if isinstance(data, NodeGraph):
+        classes += look_at_homophily(data)
+    return [*edges, *unused, *look_at_isolated(data), *own, *features, *classes]
+
+
+def look_at_homophily(graph: NodeGraph) -> list[Finding]:
+    """Report whether neighbours share their class more often than two random nodes.
+
+    >>> path = torch.tensor([[0, 1, 2], [1, 2, 3]])
+    >>> y = torch.tensor([0, 1, 0, 1])
+    >>> look_at_homophily(NodeGraph.from_arrays(pairs=path, num_nodes=4, y=y))[0].level
+    'note'
+    """
+    found = edge_homophily(graph)
+    if found is None or graph.num_classes < 2 or graph.y is None:
+        return []
+    shares = torch.bincount(graph.y[graph.y >= 0]).double()
+    chance = float((shares / shares.sum()).square().sum())
+    what = (
+        f"{100 * found:.1f} % of the edges join nodes of one class; by chance {100 * chance:.1f} %"
+    )
+    if found > chance + HOMOPHILOUS:
+        return [Finding("ok", "edge homophily", what)]
+    cure = "neighbours tell little of the class: compare with raw features (--method RawFeatures)"
+    return [Finding("note", "edge homophily", what, cure)]
 
 
 def look_at_edges(cleaned: Cleaned) -> list[Finding]:

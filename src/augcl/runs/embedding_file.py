@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from zipfile import BadZipFile, is_zipfile
@@ -31,7 +31,9 @@ class Embeddings:
 
     `level` is "graph", "node" or "any" (not known); `kernel` is true if `Z` holds the
     similarities to the training graphs instead; `classes` are the names of the classes 0, 1, …;
-    `names` those of the graphs or nodes, `targets` those of the targets.
+    `names` those of the graphs or nodes, `targets` those of the targets. `typed` is true if
+    the type of `y` separates classes from numbers; `columns` are all other columns of a table, or
+    arrays with one entry per row.
     """
 
     Z: NDArray[np.float32]
@@ -42,11 +44,16 @@ class Embeddings:
     classes: list[str] | None = None
     names: list[str] | None = None
     targets: list[str] | None = None
+    typed: bool = False
+    columns: dict[str, NDArray[Any]] = field(default_factory=dict)
 
     @property
     def task(self) -> Target:
         """Return the labels in the form that `augcl.evaluate` takes."""
-        return Target(self.y, self.level, self.splits, self.classes)
+        y: Any = self.y
+        if self.typed and y is not None and y.dtype.kind == "f":
+            y = torch.from_numpy(y)  # numbers to predict, even if all of them are whole
+        return Target(y, self.level, self.splits, self.classes)
 
 
 def check_ending(path: Path) -> str:
@@ -119,6 +126,10 @@ def _read_table(path: Path) -> dict[str, Any]:
     found = {"Z": Z, "kernel": np.bool_(kernel)}
     if "label" in names:
         found["y"] = table["label"].to_numpy()
+    targets = [name for name in names if name.startswith("target:")]
+    if targets:
+        found["y"] = np.column_stack([table[name].to_numpy() for name in targets])
+    found |= {name: table[name].to_numpy() for name in names if name not in {*columns, *found}}
     for level in ("node", "graph"):
         if level in names:
             found["level"] = np.str_(level)
@@ -145,7 +156,14 @@ def _checked(path: Path, arrays: Mapping[str, NDArray[Any]]) -> Embeddings:
         for part in ("classes", "names", "targets")
         if part in arrays
     }
-    return Embeddings(Z, y, level, splits, kernel=kernel, **words)
+    typed = path.suffix == ".npz" and level != "any"
+    more = {
+        key: arrays[key]
+        for key in arrays
+        if key not in ("Z", "y", "level", "kernel", "classes", "names", "targets", *PARTS)
+        and np.shape(arrays[key]) == (len(Z),)
+    }
+    return Embeddings(Z, y, level, splits, kernel=kernel, typed=typed, columns=more, **words)
 
 
 def _arrays(
@@ -171,13 +189,11 @@ def _level(graphs: GraphSet | NodeGraph) -> str:
 def _table(embeddings: NDArray[np.float32], graphs: GraphSet | NodeGraph, kernel: bool) -> pa.Table:
     names = graphs.names or [str(i) for i in range(len(embeddings))]
     columns: dict[str, Any] = {_level(graphs): list(names)}
-    if graphs.y is not None:
-        y = graphs.y.cpu().numpy()
-        if y.ndim == 1:
-            columns["label"] = y
-        else:
-            called = graphs.targets or [f"y{i}" for i in range(y.shape[1])]
-            columns |= {f"target {name}": y[:, i] for i, name in enumerate(called)}
+    if graphs.y is not None and graphs.y.dim() == 2:
+        called = graphs.targets or [str(t) for t in range(graphs.y.shape[1])]
+        columns |= {f"target:{name}": graphs.y[:, t].cpu().numpy() for t, name in enumerate(called)}
+    elif graphs.y is not None:
+        columns["label"] = graphs.y.cpu().numpy()
         if graphs.classes is not None:
             columns["class"] = [graphs.classes[c] if c >= 0 else "" for c in graphs.y.tolist()]
     letter = "k" if kernel else "z"

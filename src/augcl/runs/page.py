@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from plotly.offline import get_plotlyjs
 from scipy.linalg import eigh
 
+from augcl.evaluation.scoring import NAMES, floor_text
 from augcl.files import packaged_text, write_text
 from augcl.hardness.affinity import MEANING
 from augcl.runs.embedding_file import Embeddings, read_embeddings
@@ -78,8 +79,16 @@ def _facts(result: dict[str, Any]) -> list[tuple[str, str]]:
         facts.append(("accuracy", "not evaluated"))
     else:
         facts.append(("protocol", result["accuracy"]["protocol"]))
-        runs = ", ".join(f"{100 * r:.2f}" for r in result["accuracy"]["runs"])
-        facts.append(("accuracy of each seed (%)", runs))
+        scoring = result["accuracy"].get("scoring", "accuracy")
+        percent = scoring == "accuracy"
+        runs = ", ".join(
+            f"{100 * r:.2f}" if percent else f"{r:.3f}" for r in result["accuracy"]["runs"]
+        )
+        name = "accuracy of each seed (%)" if percent else f"{NAMES[scoring]} of each seed"
+        facts.append((name, runs))
+        if result["accuracy"].get("floor") is not None:
+            what, _, value = floor_text(scoring, result["accuracy"]["floor"]).partition(": ")
+            facts.append((what, value))
     facts += [(f"seconds of {k}", f"{v:.1f}") for k, v in result["seconds"].items()]
     return facts
 

@@ -34,6 +34,7 @@ from augcl.training.method import EDGE_SWITCHES, Method, fingerprint, plain_sett
 NODE_RUNS = 20
 """Splits of the nodes that judge one training at most; those of two seeds do not overlap."""
 
+FOLDS = 10  # of the protocols for targets that are no classes
 BY_FEATURES = "by features"
 """In place of an augmentation that depends on the data."""
 
@@ -228,6 +229,9 @@ def run(
             "inner": [float(fold) for run in score.inner for fold in run],
             "protocol": score.protocol,
             "split_hash": score.split_hash,
+            "scoring": score.scoring,
+            "floor": score.floor,
+            **({"majority": _majority(data)} if data.task == "classification" else {}),
         }
         record["seconds"]["evaluation"] = time.perf_counter() - started
     record["versions"] = versions()
@@ -255,7 +259,15 @@ def check(
         make_fabric(device)
     if isinstance(data, GraphSet) and len(data) < 2:
         raise InputError(f"{spec.dataset} has one graph: contrasting needs two or more")
-    if judge and data.labels is not None:
+    if judge and data.y is not None and data.task != "classification":
+        known = ~data.y.isnan().cpu().reshape(len(data.y), -1)
+        if int(known.any(dim=1).sum()) < 2 * FOLDS:
+            raise InputError(
+                f"the embeddings of {spec.dataset} cannot be evaluated: {FOLDS} folds need targets "
+                f"of {2 * FOLDS} samples or more; augcl train --no-evaluate trains without an "
+                "evaluation"
+            )
+    elif judge and data.labels is not None:
         known = data.labels[data.labels >= 0].cpu()
         classes, codes = known.unique(return_inverse=True)
         called = [data.classes[c] if data.classes else c for c in classes.tolist()]
@@ -271,6 +283,13 @@ def check(
                 f"the embeddings of {spec.dataset} cannot be evaluated: {reason}; "
                 "augcl train --no-evaluate trains without an evaluation"
             ) from None
+
+
+def _majority(data: GraphSet | NodeGraph) -> float:
+    """Return the share of the largest class."""
+    assert data.y is not None
+    counts = torch.bincount(data.y[data.y >= 0])
+    return float(counts.max() / counts.sum())
 
 
 def weight_summary(history: list[dict[str, Any]]) -> dict[str, Any] | None:
