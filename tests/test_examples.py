@@ -36,7 +36,7 @@ def test_cuda_is_warned_of_before_anything_is_installed() -> None:
     text = (ROOT / "README.md").read_text()
     assert 0 < text.index("CUDA") < text.index("make run")
     last = text[text.index("## Installing elsewhere") :]
-    assert last.index("CUDA") < last.index("pip install")
+    assert last.index("CUDA") < last.index("pip install ")
 
 
 def test_the_links_of_the_documents_lead_somewhere() -> None:

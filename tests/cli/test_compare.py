@@ -104,7 +104,7 @@ def test_nodes_of_one_graph_are_compared_on_the_base_asked_for(succeeds, tmp_pat
     rows = found["datasets"][str(folder)]
     assert rows.keys() == ROWS - {"GraphCL"} | {"GRACE", "headroom"}
     assert rows["GRACE"]["mean"] > 0.5
-    assert found["sentences"] == ["One training says nothing about noise: use more seeds."]
+    assert found["sentences"] == ["One training cannot be tested for noise: use more seeds."]
     assert len(cell_files(out)) == len(ROWS)
     assert not [p for p in out.rglob("*") if p.suffix in (".lock", ".tmp", ".safetensors")]
 
@@ -182,7 +182,7 @@ def test_without_labels_there_is_nothing_to_judge_by(refused, tmp_path, write):
 
 def test_classes_that_cannot_be_judged_are_told_before_training(refused, tmp_path, tu_set):
     line = refused("compare", tu_set(), "--out", tmp_path / "out")
-    assert "class 0 has only 1 of the 10 members" in line
+    assert "10 folds need 10" in line
     assert "augcl train --no-evaluate" in line  # compare has no such option
     assert not (tmp_path / "out").exists()
 

@@ -165,5 +165,5 @@ def test_nothing_to_tell_apart_gives_zero(kind):
 
 
 def test_other_shapes_are_named():
-    with pytest.raises(InputError, match=r"one shape, got \(2, 2\) and \(2,\)"):
+    with pytest.raises(InputError, match=r"the same shape, got \(2, 2\) and \(2,\)"):
         jensen_shannon(torch.zeros(2, 2), torch.ones(2, dtype=torch.bool))

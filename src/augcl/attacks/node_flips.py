@@ -17,7 +17,7 @@ from torch.nn.functional import cross_entropy
 
 from augcl.attacks.rules import CHANGES, flip_edges
 from augcl.checks import whole_number
-from augcl.data import GraphSet
+from augcl.data.graph import GraphSet
 from augcl.data.node_graph import NodeGraph
 from augcl.encoders.gcn import GCN
 from augcl.errors import InputError, one_of

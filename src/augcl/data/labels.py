@@ -92,7 +92,7 @@ def node_classes(labels: Sequence[Any] | np.ndarray[Any, Any] | Tensor) -> Tenso
             f"the class of node {node}, counted from 0, is {values[node]}: classes are whole "
             "numbers from 0 on, or -1 if the class is not known"
         )
-    return torch.from_numpy(np.where(known, values, -1).astype(np.int64))
+    return torch.from_numpy(np.where(known, values, np.int64(-1)).astype(np.int64))
 
 
 def _numbers(values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:

@@ -205,7 +205,7 @@ def load(
     -------
     GraphSet or torch_geometric.data.Data
         A ``Data`` for one graph: a file whose nodes have classes, a single GraphML or GML file, a
-        folder whose CSV files know no ``graph``. Its ``x`` is ``torch.sparse_csr`` when most
+        folder whose CSV files have no column ``graph``. Its ``x`` is ``torch.sparse_csr`` when most
         features are 0; ``y`` is −1 where a class is not known.
 
     Examples
@@ -246,8 +246,8 @@ def load_graphs(
     known, path = _wanted(name_or_path, data_dir)
     if known in NODE_SETS:
         raise InputError(
-            f"{known} is one graph with classes of nodes, a set of graphs is needed here: choose "
-            "a node method, or a set of graphs that augcl data lists"
+            f"{known} is one graph whose nodes have classes, but a set of graphs is needed here: "
+            "choose a node method, or a set of graphs that augcl data lists"
         )
     if known is not None and known.startswith("components"):
         size, p = SIZES[known.removeprefix("components").removeprefix("-") or "15-20"]

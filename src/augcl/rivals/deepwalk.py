@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from augcl.checks import number, whole_number
-from augcl.data import GraphSet
+from augcl.data.graph import GraphSet
 from augcl.data.node_graph import NodeGraph
 from augcl.errors import need
 from augcl.ops.csr import Rows
@@ -22,7 +22,7 @@ from augcl.training.progress import Report, progress_bar
 from augcl.views.nodes import NodeViews, edge_weights
 
 BLOCK = 1 << 20
-"""Steps of walks in memory at a time."""
+"""Number of steps of walks that are in memory at a time."""
 
 
 @dataclass(frozen=True)
@@ -214,7 +214,7 @@ class DeepWalk(NodeReader, WalkMethod):
     Attributes
     ----------
     vectors_ : (N, dimensions) float32
-        Of the nodes of the fit.
+        Vectors of the nodes of the fit.
 
     References
     ----------
@@ -352,7 +352,7 @@ class Node2Vec(NodeReader, BiasedWalkMethod):
     Attributes
     ----------
     vectors_ : (N, dimensions) float32
-        Of the nodes of the fit.
+        Vectors of the nodes of the fit.
 
     References
     ----------

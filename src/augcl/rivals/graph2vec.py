@@ -9,8 +9,8 @@ import torch
 from torch import Tensor
 
 from augcl.checks import whole_number
-from augcl.data import GraphSet
 from augcl.data.features import degrees
+from augcl.data.graph import GraphSet
 from augcl.errors import InputError, need, one_of
 from augcl.ops.hashing import refined_labels
 from augcl.ops.segments import pointer, segment_sum
@@ -42,12 +42,12 @@ class Graph2Vec(EdgeLabelReader, PlainMethod):
     height : int
         Largest distance of a node of a subgraph from its root.
     dimensions : int, optional
-        Width of the embedding; 128. Published: 512.
+        Width of the embedding; 128 by default. Published: 512.
     passes : int, optional
-        Passes over the documents, in a new random order each time; 100. Published: 1000, which
-        takes ten times as long and was not better on MUTAG.
+        Passes over the documents, in a new random order each time; 100 by default. Published:
+        1000, which takes ten times as long and was not better on MUTAG.
     negatives : int, optional
-        Random words that each word is contrasted with; 5. Published: 10.
+        Random words that each word is contrasted with; 5 by default. Published: 10.
     labels : bool, optional
         Use the labels of the nodes.
     edge_labels : bool, optional

@@ -51,10 +51,10 @@ class JOAO(ContrastiveGraphMethod):
     Parameters
     ----------
     recipe : {"default", "authors", "paper"}
-        Settings of a named hardness, its usual `warmup`, and what is said to be decided by it
-        below.
+        Decides the settings of a hardness given by name, the default of `warmup`, and every option
+        below that names the recipe.
     gamma : float
-        How strongly P is held near the uniform distribution; 0.01, 0.1 and 1 were searched.
+        Strength of the pull of P towards the uniform distribution; the paper searched 0.01, 0.1, 1.
     ratio : float
         Share of the nodes dropped, edges removed and nodes masked; a subgraph keeps the rest.
     growth : {"star", "walk"}, optional

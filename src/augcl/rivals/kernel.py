@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from torch import Tensor
 
-from augcl.data import GraphSet
+from augcl.data.graph import GraphSet
 from augcl.errors import InputError
 from augcl.ops.hashing import Hashes, combined, multiset_hashes
 from augcl.training.method import GraphReader, PlainMethod, fingerprint

@@ -51,9 +51,9 @@ class SimGRACE(ContrastiveGraphMethod):
     Parameters
     ----------
     recipe : {"default", "authors", "paper"}
-        Settings of a named hardness, and its usual `warmup`.
+        Decides the settings of a hardness given by name, and the default of `warmup`.
     eta : float
-        How far the weights are moved; 0.1, 1, 10 and 100 were searched.
+        Scale of the noise on the weights; the paper searched 0.1, 1, 10 and 100.
     positive_in_denominator, symmetric, tau :
         See `info_nce`; as published, the positive is left out of the denominator.
     hardness, epochs, warmup, encoder, edge_features, layers, width, pooling, batch_size, lr, … :

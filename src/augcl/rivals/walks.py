@@ -26,9 +26,9 @@ def random_walks(
 ) -> Tensor:
     """Walk `length` − 1 steps from every start; a walker at a node without neighbours stays.
 
-    A walker that came from t to v goes on to the neighbour x of v with a probability proportional
-    to 1/p if x = t, to 1 if x is a neighbour of t, and to 1/q otherwise, times the weight of the
-    edge from v to x. The first step, and with p = q = 1 every step, goes by the weight alone.
+    A walker that came from t to v moves to the neighbour x of v with a probability proportional to
+    1/p if x = t, to 1 if x is a neighbour of t, and to 1/q otherwise, times the weight of the edge
+    from v to x. The first step, and with p = q = 1 every step, depends on the weight alone.
 
     Parameters
     ----------

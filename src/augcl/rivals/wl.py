@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from augcl.checks import whole_number
-from augcl.data import GraphSet
+from augcl.data.graph import GraphSet
 from augcl.ops.hashing import Hashes, refined_labels
 from augcl.rivals.kernel import (
     EdgeLabelReader,
@@ -26,7 +26,7 @@ class WLKernel(EdgeLabelReader, GraphKernel):
     Parameters
     ----------
     height : int
-        Rounds of refinement; the literature reports each of 1 … 5.
+        Rounds of refinement; papers report heights from 1 to 5.
     normalize : bool
         Scale the kernel so that its diagonal is 1.
     edge_labels : bool, optional

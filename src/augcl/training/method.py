@@ -18,8 +18,9 @@ from sklearn.utils.validation import check_is_fitted
 from torch import Tensor, nn
 
 from augcl.checks import parameters
-from augcl.data import GraphSet, as_graphset
+from augcl.data.convert import as_graphset
 from augcl.data.features import align_columns, align_edge_columns
+from augcl.data.graph import GraphSet
 from augcl.data.node_convert import as_node_graph
 from augcl.data.node_graph import NodeGraph
 from augcl.data.sparse import torch_csr
