@@ -66,7 +66,7 @@ def test_of_clean_data_nothing_is_said(data):
             "number of classes",
             "15 classes for 20 graphs",
         ),
-        (rings(y=torch.rand(20).round()), "ok", "targets", "1 target with numbers to predict"),
+        (rings(y=torch.rand(20).round()), "ok", "targets", "1 target for regression"),
         (rings(y=torch.zeros(20)), "warning", "targets", "1 of 1 target (100 %) constant"),
         (one_graph(x=torch.ones(40)), "warning", "features", "none that differ"),
         (one_graph(y=torch.full((40,), -1)), "note", "classes", "none"),
@@ -130,7 +130,7 @@ def test_targets_with_blanks_and_constant_ones_are_named():
     y = torch.tensor([[0.0, 1.0], [1.0, 1.0]]).repeat(10, 1)
     y[:4, 1] = torch.nan
     graphs = rings(y=y, targets=["toxic", "soluble"])
-    assert seen(graphs, "ok")["targets"] == "2 targets with two classes each: toxic, soluble"
+    assert seen(graphs, "ok")["targets"] == "2 targets for multilabel: toxic, soluble"
     assert seen(graphs, "note")["targets"] == "4 of 40 values (10 %) missing"
     assert seen(graphs, "warning")["targets"] == "1 of 2 targets (50 %) constant: soluble"
 

@@ -42,7 +42,7 @@ def advice(data: GraphSet | NodeGraph, model: Method, dataset: str) -> list[Find
         findings += look_at_missing_features(data, dataset)
     if known_name(dataset) is None:
         findings += look_at_unused_edges(data, model)
-    findings += [f for f in look_at_classes(data) if f.about == MANY_CLASSES or f.about == MAJORITY]
+    findings += [f for f in look_at_classes(data) if f.about in (MANY_CLASSES, MAJORITY)]
     return [finding for finding in findings if finding.level != "ok"]
 
 
@@ -300,11 +300,10 @@ def look_at_classes(data: GraphSet | NodeGraph) -> list[Finding]:
 def look_at_targets(
     y: Tensor, task: str, names: Sequence[str] | None, things: str
 ) -> list[Finding]:
-    """Report numbers to predict, or several targets of two classes each."""
+    """Report targets that are not classes: missing values, and constant ones."""
     columns = y.reshape(len(y), -1)
     count = columns.shape[1]
-    kind = "with two classes each" if task == "multilabel" else "with numbers to predict"
-    what = f"{counted(count, 'target')} {kind}{_names(torch.ones(count) > 0, names)}"
+    what = f"{counted(count, 'target')} for {task}{_names(torch.ones(count) > 0, names)}"
     findings = [Finding("ok", "targets", what)]
     known = ~columns.isnan()
     if not bool(known.all()):
