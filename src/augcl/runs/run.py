@@ -212,7 +212,7 @@ def run(
         "seconds": {"training": training},
         "losses": [round(m["loss"], 6) for m in model.history_],
     }
-    if judge and data.labels is not None:
+    if judge and data.y is not None:
         started = time.perf_counter()
         score = evaluate(
             *_labelled(embeddings, data, kernel=model.gives_kernel),
