@@ -7,7 +7,7 @@ from tests.data.published_files import write_npz, write_planetoid, write_wikics
 from augcl.data import GraphSet, NodeGraph, load, load_graph, load_graphs, names
 from augcl.data.cache import cache_dir
 from augcl.data.catalogue import NODE_SETS
-from augcl.data.loading import download_node_set
+from augcl.data.loading import NODE_FILES, download_node_set
 from augcl.errors import InputError
 
 NPZ = {
