@@ -49,7 +49,7 @@ def test_the_csv_files_of_the_readme_are_read(
 def test_cuda_is_warned_of_before_anything_is_installed() -> None:
     text = (ROOT / "README.md").read_text()
     assert 0 < text.index("CUDA") < text.index("make run")
-    last = text[text.index("## Installing elsewhere") :]
+    last = text[text.index("## Install in another environment") :]
     assert last.index("CUDA") < last.index("pip install ")
 
 

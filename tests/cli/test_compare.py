@@ -126,7 +126,7 @@ def test_changed_data_are_compared_anew(succeeds, tmp_path, invented):
 def test_the_last_sentence_tells_whether_a_weighting_could_help(succeeds, tmp_path, invented):
     folder = write_graphs(tmp_path / "mine")
     printed = flat(succeeds("compare", folder, "--jobs", 1, "--out", tmp_path / "out"))
-    assert "Weighting negatives could gain here: the oracle is above GraphCL (+" in printed
+    assert "A weighting of negatives could gain here: the oracle is above GraphCL (+" in printed
     assert "±: standard deviation over seeds" in printed
     assert len(cell_files(tmp_path / "out")) == 5 * len(ROWS)
 
@@ -138,7 +138,7 @@ def test_a_selection_adds_rows_and_says_how_it_selects(succeeds, tmp_path, inven
     for row in ("DCL", "HCL", "AUGCL"):
         assert f"| {row} (selected) | " in text
     assert "GraphCL (selected)" not in text
-    assert "No test label takes part in a choice." in text
+    assert "Test labels are never used for a choice." in text
 
 
 def test_features_are_another_comparison(succeeds, tmp_path, invented):

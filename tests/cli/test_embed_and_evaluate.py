@@ -47,7 +47,8 @@ def test_every_kind_of_file_is_judged_alike(run, succeeds, tmp_path):
         succeeds("embed", run, "MUTAG", "--out", tmp_path / name)
         said.add(succeeds("evaluate", tmp_path / name, "--repeats", 1, "--jobs", 1))
     (text,) = said
-    score, reason = text.splitlines()
+    score, reason, floor = text.splitlines()
+    assert floor == "Floor (largest class): 66.49 %."
     assert re.fullmatch(r"\d\d\.\d\d ± 0\.00 % \(1 run, tu-svm-10fold\)", score)
     assert reason == (
         "The file holds graphs, so the protocol is the one for graphs. ±: standard deviation over "

@@ -49,7 +49,7 @@ def slow(edit: Edit, graphs: GraphSet) -> list[tuple[int, int, list[float]]]:
     return sorted(found, key=lambda edge: edge[0])
 
 
-@pytest.mark.parametrize("view", VIEWS, ids=str)
+@pytest.mark.parametrize("view", VIEWS, ids=lambda view: type(view).__name__)
 def test_the_edges_of_a_view_have_the_features_of_a_loop(view, numbered):
     some = numbered.select(range(8))
     everywhere = torch.ones(len(some), dtype=torch.bool)
@@ -60,7 +60,7 @@ def test_the_edges_of_a_view_have_the_features_of_a_loop(view, numbered):
     assert found == slow(edit, some)
 
 
-@pytest.mark.parametrize("view", VIEWS, ids=str)
+@pytest.mark.parametrize("view", VIEWS, ids=lambda view: type(view).__name__)
 def test_edge_features_change_nothing_else(view, numbered):
     with_edges = view(numbered, seeded())
     without = view(replace(numbered, edge_attr=None), seeded())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import networkx as nx
@@ -48,7 +48,7 @@ class Target:
         'any'
         """
         if isinstance(y, Target):
-            return y
+            return y if splits is None else replace(y, splits=splits)
         if isinstance(y, GraphSet):
             return cls(y.y, "graph", splits, y.classes, y.targets)
         if hasattr(y, "edge_index") or isinstance(y, nx.Graph):
