@@ -1,1 +1,1 @@
-"""Our speed against the textbook way, both measured in one run: ``python -m benchmarks``."""
+"""Compare our speed with a textbook implementation in one run: ``python -m benchmarks``."""

@@ -45,22 +45,35 @@ ITEMS: dict[str, Callable[[bool], list[Row]]] = {
 
 def main() -> int:
     parser = argparse.ArgumentParser(
-        prog="python -m benchmarks", description="Our speed against the textbook."
+        prog="python -m benchmarks",
+        description="Compare our speed with a textbook implementation, measured in the same run.",
     )
-    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(ITEMS)}; all")
-    parser.add_argument("--full", action="store_true", help="whole runs instead of scaled parts")
     parser.add_argument(
-        "--threads", type=int, default=os.cpu_count(), help="of torch, for both sides; all cores"
+        "names",
+        nargs="*",
+        metavar="NAME",
+        help=f"benchmarks to run; default: all ({', '.join(ITEMS)})",
+    )
+    parser.add_argument(
+        "--full", action="store_true", help="run everything in full, not parts that are scaled up"
+    )
+    parser.add_argument(
+        "--threads",
+        type=int,
+        default=os.cpu_count(),
+        help="threads of torch on both sides; default: all cores",
     )
     arguments = parser.parse_args()
     torch.set_num_threads(arguments.threads)
     unknown = set(arguments.names) - set(ITEMS)
     if unknown:
-        parser.error(f"unknown item {', '.join(sorted(unknown))}: choose from {', '.join(ITEMS)}")
+        parser.error(
+            f"unknown benchmark {', '.join(sorted(unknown))}: choose from {', '.join(ITEMS)}"
+        )
     console, rows = Console(width=None if sys.stdout.isatty() else 120), []
     for name in arguments.names or ITEMS:
         with console.status(name), warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # two epochs are too few for a living uncertainty model
+            warnings.simplefilter("ignore")  # the uncertainty model cannot learn in two epochs
             try:
                 rows += ITEMS[name](arguments.full)
             except NoData as missing:

@@ -1,4 +1,4 @@
-"""Attacks on all graphs of the test set at once, against one graph after the other."""
+"""Attack all graphs of the test set at once, against one graph after the other."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from benchmarks.measure import Row, faster, in_turns
 from benchmarks.textbook import attacks as textbook
 
 OFTEN = 10
-"""Calls of ours in one measurement: a busy machine meets short and long work unlike."""
+"""Our calls in one measurement: on a busy machine, short and long work are slowed unequally."""
 
 
 def attacks(full: bool) -> list[Row]:
-    """1,500 graphs of 15 to 20 nodes; a victim of depth 2, briefly trained."""
+    """Attack 1,500 graphs of 15 to 20 nodes; the victim has depth 2 and is trained briefly."""
     train, test = component_sets("15-20", per_class=5000)
     victim = Structure2VecClassifier(epochs=20, progress=False)
     victim.fit(train.select(range(0, len(train), 10)))
@@ -45,7 +45,7 @@ def attacks(full: bool) -> list[Row]:
     changed = gradient_at_once().edge_ptr.diff().numpy() // 2
     theirs = np.array([graph.number_of_edges() for graph in gradient_one_by_one()])
     agree = float(np.mean(changed == theirs))
-    random_at_once()  # the first of each is slower
+    random_at_once()  # the first call is slower
     rows = []
     slow, fast = in_turns(random_one_by_one, _often(random_at_once), repeats=repeats)
     rows.append(faster("RandSampling on 1,500 graphs", slow, fast / OFTEN, 20))
@@ -58,7 +58,7 @@ def attacks(full: bool) -> list[Row]:
 
 
 def _learning(victim: Structure2VecClassifier, graphs: GraphSet) -> Row:
-    """Updates of RL-S2V; graph by graph, one of 50 games is 50 of one game."""
+    """Time updates of RL-S2V: 50 games at once, against 50 updates of one game each."""
     at_once = _seconds_an_update(victim, graphs, games=50, updates=40)
     one_by_one = 50 * _seconds_an_update(victim, graphs, games=1, updates=200)
     rates = [f"{1 / seconds:.2g} updates/s" for seconds in (one_by_one, at_once)]
@@ -68,7 +68,7 @@ def _learning(victim: Structure2VecClassifier, graphs: GraphSet) -> Row:
 def _seconds_an_update(
     victim: Structure2VecClassifier, graphs: GraphSet, *, games: int, updates: int
 ) -> float:
-    """By the difference of two trainings: what comes before and after the updates drops out."""
+    """Time an update by the difference of two trainings, which removes set-up and evaluation."""
 
     def learn(count: int) -> None:
         RLS2V(updates=count, batch_size=games, burn_in=5, progress=False).fit(victim, graphs)

@@ -1,8 +1,8 @@
-"""How the cost of AUGCL's two parts grows, beside the paper's O(2NMT) and O(KLNMd²).
+"""Measure how the cost of AUGCL's two parts grows, against the paper's O(2NMT) and O(KLNMd²).
 
-The partition is timed (processor time, median of many turns), because what it does is a sort. The
-work of the uncertainty model is counted: the floating-point operations of its products, forward
-and backward, as `torch.utils.flop_counter` sees them. A count has no noise.
+The partition is timed (processor time, median of many turns), because it is mostly a sort. The work
+of the uncertainty model is counted with `torch.utils.flop_counter`: the floating-point operations
+of its products, forward and backward. A count has no noise.
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ from augcl.ops.cosine import cosine
 from benchmarks import textbook
 from benchmarks.measure import Row, exponent, in_turns, one_thread
 
-WIDTH = 96  # of an embedding: GraphCL's
+WIDTH = 96  # width of GraphCL's embeddings
 EVERY_PAIR = 1_000_000_000
 PUBLISHED = {"n": 64, "m": 64, "passes": 10, "hidden": 128}
-TOLERANCE = 0.05  # of an exponent that is counted
-SORTING = 0.3  # above 1: M log M looks like M^1.16 between 128 and 2,048, and the cache has its say
+TOLERANCE = 0.05  # for exponents of counted work
+SORTING = 0.3  # for timed sorts: M log M looks like M^1.16 from 128 to 2,048, and caches matter
 
 
 def complexity(full: bool) -> list[Row]:
-    """Exponents of N, M and T (both partitions), and of N, M, K, L and d (model)."""
+    """Return exponents of N, M and T (both partitions), and of N, M, K, L and d (model)."""
     return [*_partition(31 if full else 15), *_clusters(), *_model()]
 
 
 def _partition(turns: int) -> list[Row]:
-    """2NMT: N anchors, M candidates, T iterations of k-means."""
+    """Compare with 2NMT: N anchors, M candidates, T iterations of k-means."""
     sizes = (128, 256, 512, 1024, 2048)
     with one_thread():
         in_n = _seconds([_cosines(n, 256) for n in sizes], turns)
@@ -57,7 +57,7 @@ def _partition(turns: int) -> list[Row]:
 
 
 def _clusters() -> list[Row]:
-    """The same for clusters of embeddings, as in the recipe "paper": one for all anchors."""
+    """Do the same for clusters of embeddings (recipe "paper"): one clustering for all anchors."""
     sizes, T, most = (128, 256, 512, 1024), (2, 4, 8), 1 + TOLERANCE
     in_n = [work_of_clusters(n=n) for n in sizes]
     in_m = [work_of_clusters(m=m) for m in sizes]
@@ -71,10 +71,10 @@ def _clusters() -> list[Row]:
 
 
 def work_of_clusters(*, n: int = 128, m: int = 128, steps: int = 2) -> int:
-    """Of the groups of n anchors among m candidates, after so many steps of 2-means."""
+    """Count the work for the groups of n anchors among m candidates in `steps` steps of 2-means."""
     rng = np.random.default_rng(0)
     rows = torch.from_numpy(rng.standard_normal((n + m, WIDTH)))
-    with patch.object(partition, "STEPS", steps):  # the points are noise: more would follow
+    with patch.object(partition, "STEPS", steps):  # on noise, 2-means would need more steps
         return counted(lambda: partition.embedding_groups(rows[:n], rows[n:], "kmeans"))
 
 
@@ -95,7 +95,7 @@ def _iterations(row: Tensor) -> int:
 
 
 def _model() -> list[Row]:
-    """KLNMd²: K passes, L layers, d units."""
+    """Compare with KLNMd²: K passes, L layers, d units."""
     N, M, K, d = (32, 64, 128, 256), (16, 32, 64, 128), (2, 4, 8, 16), (32, 64, 128, 256)
     most = 1 + TOLERANCE
     deep = (3, 4, 6, 10, 18)
@@ -137,7 +137,7 @@ def _model() -> list[Row]:
 def _row(
     what: str, paper: str, letter: str, sizes: Sequence[int], costs: Sequence[float], most: float
 ) -> Row:
-    """The exponent of `costs`, beside the paper's; larger ones than `most` miss the target."""
+    """Return a row with the exponent of `costs` and the paper's; above `most` it misses."""
     found = exponent(sizes, costs)
     return Row(
         what=what,
@@ -149,7 +149,7 @@ def _row(
 
 
 def counted(work: Callable[[], object]) -> int:
-    """Floating-point operations of all products in `work`."""
+    """Count the floating-point operations of all products in `work`."""
     with FlopCounterMode(display=False) as counter:
         work()
     return int(counter.get_total_flops())
@@ -163,18 +163,18 @@ def work_of_fit(
     hidden: int = 64,
     pairs_per_pass: int = EVERY_PAIR,
 ) -> int:
-    """Of `AffinityUncertainty.fit` on n anchors in batches of m, without a warm-up."""
+    """Count the work of `AffinityUncertainty.fit` on n anchors in batches of m, without warm-up."""
     batches = _batches(n, m)
     hardness = AffinityUncertainty(
         warmup=0, passes=passes, hidden=hidden, pairs_per_pass=pairs_per_pass, restarts=0
     )
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # noise has no groups to be learned
+        warnings.simplefilter("ignore")  # noise has no groups that a model could learn
         return counted(lambda: hardness.fit(batches))
 
 
 def work_of_layers(layers: int, *, n: int = 32, hidden: int = 128) -> int:
-    """Of one step on n × n pairs, forward and backward, with more layers in the middle of ours."""
+    """Count one step on n × n pairs, forward and backward, with extra layers in our network."""
     generator = torch.Generator().manual_seed(0)
     network = PairNetwork(WIDTH, 3, hidden=hidden, generator=generator)
     middle = [nn.Linear(hidden, hidden) for _ in range(layers - 2)]
@@ -185,7 +185,7 @@ def work_of_layers(layers: int, *, n: int = 32, hidden: int = 128) -> int:
 
 
 def work_of_textbook(*, n: int, m: int, passes: int, hidden: int) -> int:
-    """Of the same fit with the concatenation of every pair: one pass, times their number."""
+    """Count the same fit with every pair concatenated: one pass times the number of passes."""
     gambler = textbook.Gambler(2 * WIDTH, hidden=hidden)
 
     def one_pass() -> None:
@@ -196,7 +196,7 @@ def work_of_textbook(*, n: int, m: int, passes: int, hidden: int) -> int:
 
 
 def _batches(n: int, m: int) -> list[tuple[Tensor, Tensor]]:
-    """n anchors in batches of m, each with its m candidates."""
+    """Return n anchors in batches of m, each with its m candidates."""
     rng = np.random.default_rng(0)
     views = torch.from_numpy(rng.standard_normal((2, n, WIDTH)).astype(np.float32))
     return list(zip(views[0].split(m), views[1].split(m), strict=True))

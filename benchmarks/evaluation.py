@@ -1,4 +1,4 @@
-"""The SVM protocol against scikit-learn's grid search, on the same folds and as many threads."""
+"""Time the SVM protocol against scikit-learn's grid search: same folds, same number of jobs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ JOBS = 2
 
 
 def evaluation(full: bool) -> list[Row]:
-    """NCI1 embeddings, two jobs each; 2 of the 10 folds, or all."""
+    """Evaluate embeddings of NCI1 with two jobs on each side; 2 of the 10 folds, or all."""
     many = graphs("NCI1")
     assert many.y is not None
     X = np.asarray(fit(many, epochs=4, weighted=False).transform(many), dtype=np.float64)

@@ -1,4 +1,4 @@
-"""The two parts of affinity uncertainty: the partition and the forward pass over all pairs."""
+"""Time the two parts of AUGCL: the partition, and the forward pass over all pairs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from benchmarks.measure import Row, faster, in_turns, one_thread, seconds
 
 
 def partition(full: bool) -> list[Row]:
-    """Exact 2-means of all rows against one k-means a row."""
+    """Time exact 2-means of all rows against one k-means per row."""
     size = 1024
     generator = torch.Generator().manual_seed(0)
     affinity = cosine(
@@ -35,7 +35,7 @@ def partition(full: bool) -> list[Row]:
 
 
 def inertia(rows: Tensor, labels: Tensor) -> Tensor:
-    """(N, M) values and two groups to the (N,) sums of squares within the groups."""
+    """Return (N,) within-group sums of squares of values (N, M) in two groups."""
     total = torch.zeros(len(rows), dtype=torch.float64)
     for group in (labels.bool(), ~labels.bool()):
         count = group.sum(1, keepdim=True).clamp_min(1)
@@ -46,10 +46,10 @@ def inertia(rows: Tensor, labels: Tensor) -> Tensor:
 
 
 def uncertainty(full: bool) -> list[Row]:
-    """The pair network without building the pairs, against the concatenation.
+    """Time the pair network without concatenated pairs, against the concatenation.
 
-    With 64 hidden units, our default, and with the paper's 128, where the second layer, which
-    both have to compute for every pair, takes a larger share.
+    With 64 hidden units (our default) and with the paper's 128, where the second layer, which both
+    sides compute for every pair, takes a larger share.
     """
     return [_forward(hidden=64, target=4), _forward(hidden=128, target=4)]
 

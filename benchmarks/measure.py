@@ -1,4 +1,4 @@
-"""Seconds, and the rows of the result table."""
+"""Measure seconds, and make the rows of the result table."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from threadpoolctl import threadpool_limits
 
 @dataclass(frozen=True)
 class Row:
-    """One line of the result: both measurements as text, and whether the target is met.
+    """A row of the result: both measurements as text, and whether the target is met.
 
-    `ok` is None where nothing was measured.
+    `ok` is None if nothing was measured or there is no target.
     """
 
     what: str
@@ -42,9 +42,9 @@ def faster(
     same: bool = True,
     note: str = "",
 ) -> Row:
-    """A row "textbook / ours ≥ target"; `same` says whether the results agree.
+    """Return a row "textbook / ours ≥ target"; `same` says whether the results agree.
 
-    Without a target the row only tells.
+    Without a target the row is for information only.
     """
     ratio = textbook / ours
     return Row(
@@ -58,7 +58,7 @@ def faster(
 
 
 def at_most(what: str, base: str, theirs: float, ours: float, most: float) -> Row:
-    """A row "ours / theirs ≤ most"; `base` names what ours is put on top of."""
+    """Return a row "ours / theirs ≤ most"; `base` is the name of theirs."""
     return Row(
         what=what,
         textbook=f"{base} {seconds_text(theirs)}",
@@ -72,7 +72,7 @@ def at_most(what: str, base: str, theirs: float, ours: float, most: float) -> Ro
 def seconds(
     work: Callable[[], object], repeats: int = 1, clock: Callable[[], float] = time.perf_counter
 ) -> float:
-    """Least time of `repeats` calls: noise of a shared machine only ever adds."""
+    """Return the shortest time of `repeats` calls: noise of a shared machine only adds time."""
     times = []
     for _ in range(repeats):
         begin = clock()
@@ -84,13 +84,13 @@ def seconds(
 def in_turns(
     *works: Callable[[], object], repeats: int, clock: Callable[[], float] = time.perf_counter
 ) -> list[float]:
-    """Median seconds of each piece of work, done in turns, so that noise meets all alike."""
+    """Return median seconds of each piece of work, done in turns so that noise affects all."""
     times = [[seconds(work, clock=clock) for work in works] for _ in range(repeats)]
     return [statistics.median(column) for column in zip(*times, strict=True)]
 
 
 def exponent(sizes: Sequence[float], costs: Sequence[float]) -> float:
-    """p of cost ~ size^p, by least squares in logarithms.
+    """Fit p of cost ~ size^p by least squares in logarithms.
 
     >>> round(exponent([1, 2, 4], [3.0, 12.0, 48.0]), 6)
     2.0
@@ -100,7 +100,7 @@ def exponent(sizes: Sequence[float], costs: Sequence[float]) -> float:
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """One thread for torch and for scikit-learn, on both sides of a comparison."""
+    """Limit torch and scikit-learn to one thread, on both sides of a comparison."""
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
@@ -119,7 +119,7 @@ def seconds_text(value: float) -> str:
 
 
 def table(rows: Iterable[Row]) -> Table:
-    """The rows as one Rich table."""
+    """Return the rows as a Rich table."""
     out = Table("what", title="Ours against the textbook, measured in one run")
     for column in ("textbook", "ours", "ratio", "target"):
         out.add_column(column, justify="right", no_wrap=True)

@@ -1,4 +1,4 @@
-"""The linear protocol for nodes against nn.Linear with torch.optim.Adam, on the same splits."""
+"""Time the linear protocol for nodes against nn.Linear with torch.optim.Adam, same splits."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ RUNS = 20
 
 
 def node_evaluation(full: bool) -> list[Row]:
-    """20 runs; 600 of the 3000 steps and a tenth of the textbook's runs, or all.
+    """Time 20 runs; 600 of the 3000 steps and a tenth of the textbook's runs, or all.
 
-    "At most 3 times one run" holds for one run of the textbook's. Against one of ours it is a
-    matter of arithmetic: the products of a step are most of it already, and 20 runs on different
-    nodes share none. The last row tells what would be left if these products ran as fast as the
-    best-shaped ones of this machine, and all else were free.
+    The target "at most 3 times one run" refers to one run of the textbook. Against one of our runs
+    it cannot be reached: matrix products take most of a step, and 20 runs on different nodes share
+    none of them. The last row also shows the ratio if these products ran at the best speed of this
+    machine and everything else were free.
     """
     steps, slow_runs = (3000, RUNS) if full else (600, RUNS // 10)
     generator = torch.Generator().manual_seed(0)
@@ -44,7 +44,7 @@ def node_evaluation(full: bool) -> list[Row]:
     all_runs = seconds(lambda: at_once(RUNS), repeats=2)
     cores = torch.get_num_threads()
     on_all_cores = seconds(lambda: at_once(RUNS, cores), repeats=2)
-    with threads_for(0):  # two threads would only wait for each other
+    with threads_for(0):  # two threads would mostly wait for each other
         slow = seconds(one_by_one) * RUNS / slow_runs
         least = RUNS * steps * 4 * (N // 10) * (D + 1) * C / best_rate() / cores
     nodes = 0.8 * N
@@ -72,7 +72,7 @@ def node_evaluation(full: bool) -> list[Row]:
 
 
 def best_rate(size: int = 1024, products: int = 20) -> float:
-    """Operations per second of large square products, timed about as long as one run is."""
+    """Return operations per second of large square products, timed about as long as one run."""
     a, b = torch.rand(size, size), torch.rand(size, size)
     out = torch.empty(size, size)
 

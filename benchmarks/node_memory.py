@@ -10,11 +10,11 @@ from augcl.data import NodeGraph
 from augcl.methods import GCA
 from augcl.runs.cost import peak_memory
 
-DEGREE, FEATURES = 32, 128  # about those of the Amazon graphs; few features, as in Wiki-CS
+DEGREE, FEATURES = 32, 128  # degree as in the Amazon graphs; few features, as in Wiki-CS
 
 
 def random_graph(nodes: int) -> NodeGraph:
-    """A graph with random edges and features."""
+    """Return a graph with random edges and features."""
     generator = torch.Generator().manual_seed(0)
     return NodeGraph.from_arrays(
         pairs=torch.randint(nodes, (2, nodes * DEGREE // 2), generator=generator),

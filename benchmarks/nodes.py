@@ -1,4 +1,4 @@
-"""Node level: one exact GCA step, an epoch with weights, and memory by the number of nodes."""
+"""Measure node methods: one exact GCA step, an epoch with weights, and memory by graph size."""
 
 from __future__ import annotations
 
@@ -28,19 +28,19 @@ SIZES = (4000, 8000, 16000, 32000)
 
 
 def node_step(full: bool) -> list[Row]:
-    """Forward and backward of the exact loss, published widths, the same views on both sides."""
+    """Time forward and backward of the exact loss: published widths, same views on both sides."""
     rows = []
     for name, preset in PUBLISHED.items():
         step = Step(one_graph(name), preset)
-        apart = abs(float(step.ours() - step.textbook()))  # the first of each is slower
+        apart = abs(float(step.ours() - step.textbook()))  # also warms up: first calls are slower
         slow, fast = in_turns(step.textbook, step.ours, repeats=3 if full else 1)
-        note = f"loss apart by {apart:.0e}"
+        note = f"losses differ by {apart:.0e}"
         rows.append(faster(f"GCA step, {name}", slow, fast, 4, same=apart < 1e-4, note=note))
     return rows
 
 
 def node_weights(full: bool) -> list[Row]:
-    """An AUGCL epoch with frozen weights against a GCA epoch, Amazon-Photo."""
+    """Time an AUGCL epoch with frozen weights against a GCA epoch, Amazon-Photo."""
     step = Step(one_graph("Amazon-Photo"), PUBLISHED["Amazon-Photo"])
     with torch.no_grad():
         z = step.model.network_(step.batch.views.clean)
@@ -54,7 +54,7 @@ def node_weights(full: bool) -> list[Row]:
 
 
 def node_memory(full: bool) -> list[Row]:
-    """Peak memory of a process that does one exact step on a random graph, above its start."""
+    """Measure the memory that one exact step on a random graph adds to its process, at peak."""
     command = [sys.executable, "-m", "benchmarks.node_memory"]
     peaks = [
         float(subprocess.run([*command, str(n)], stdout=subprocess.PIPE, check=True).stdout)
@@ -74,7 +74,7 @@ def node_memory(full: bool) -> list[Row]:
 
 
 class Step:
-    """The same network, views and loss in our way and in the textbook's."""
+    """One training step with the same network, views and loss, by our code and by the textbook."""
 
     def __init__(self, graph: NodeGraph, preset: str) -> None:
         self.model = GCA(preset=preset, epochs=0, lr=0.01, progress=False).fit(graph)
@@ -92,7 +92,7 @@ class Step:
         self.dense = [view.x() for view in self.views]
 
     def textbook(self) -> Tensor:
-        """Loss and gradients with PyG and dense matrices."""
+        """Compute loss and gradients with PyG and dense matrices."""
         head, tau = self.model.network_.projector, self.model._setting("tau")
         u, v = (
             head(self.encoder(x, view.edge_index))
@@ -103,11 +103,11 @@ class Step:
         return value.detach()
 
     def ours(self, weights: PairWeights | None = None) -> Tensor:
-        """Loss and gradients with sparse products and tiles."""
+        """Compute loss and gradients with sparse products and tiles."""
         return self._ours(self.views, weights)
 
     def epoch(self, weights: PairWeights | None = None) -> Tensor:
-        """A whole training step: new views, loss and gradients."""
+        """Run a whole training step: new views, loss and gradients."""
         return self._ours(list(self.model._views.draw(self.generator)), weights)
 
     def _ours(self, views: list[NodeView], weights: PairWeights | None) -> Tensor:

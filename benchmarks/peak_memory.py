@@ -1,4 +1,4 @@
-"""``python -m benchmarks.peak_memory NAME``: train on a data set, print the peak memory in GB."""
+"""Train on a data set, print the peak memory in GB: ``python -m benchmarks.peak_memory NAME``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cells side by side against cells one by one, and what each hardness costs."""
+"""Time cells in parallel against one after the other, and the training with each hardness."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from benchmarks.measure import Row, faster
 
 ROWS = ("untrained", "GraphCL", "DCL", "HCL", "ProGCL", "AUGCL")
 MOST = {"DCL": 1.05, "HCL": 1.05, "ProGCL": 1.15, "AUGCL": 1.5}
-"""Training time over GraphCL's."""
+"""Largest allowed ratio of the training time to GraphCL's."""
 
 
 def fan_out(full: bool) -> list[Row]:
-    """`augcl reproduce` on MUTAG with one and with two jobs; and the sum of its cells by hand.
+    """Time `augcl reproduce` on MUTAG with one and two jobs, and its cells in a plain loop.
 
-    On a busy machine two processes get little more of it than one: the processor times tell what
-    they would need on two idle cores, half of what both take.
+    On a busy machine two processes get little more processor time than one. The sum of their
+    processor times shows what they would need on two idle cores: half of it.
     """
     seeds = 5 if full else 3
     (one, work), (two, shared) = (_timed(_reproduce, seeds, jobs) for jobs in (1, 2))
@@ -34,17 +34,17 @@ def fan_out(full: bool) -> list[Row]:
     return [
         faster(what, one, two, 1.7, note=note),
         faster(
-            "2 jobs against the sum of its cells by hand",
+            "2 jobs against its cells in a plain loop",
             by_hand,
             two,
             1.0,
-            note=f"processor time by hand {alone:.0f} s",
+            note=f"processor time of the loop {alone:.0f} s",
         ),
     ]
 
 
 def _timed(work: Callable[..., None], *arguments: int) -> tuple[float, float]:
-    """Seconds on the clock, and of the processor by all processes that `work` starts."""
+    """Return elapsed seconds, and processor seconds of all processes that `work` starts."""
     before, begin = os.times(), time.perf_counter()
     work(*arguments)
     seconds, after = time.perf_counter() - begin, os.times()
@@ -61,7 +61,7 @@ def _reproduce(seeds: int, jobs: int) -> None:
 
 
 def _by_hand(seeds: int) -> None:
-    """One cell after the other in a process that has nothing else to do."""
+    """Compute one cell after the other in a separate process."""
     script = f"""
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -74,7 +74,7 @@ with TemporaryDirectory() as out:
 
 
 def hardness_cost(full: bool) -> list[Row]:
-    """Processor time of training with each hardness over that of GraphCL, 40 epochs each."""
+    """Compare the processor time of training with each hardness to GraphCL's, 40 epochs each."""
     rows = []
     for dataset in ("PROTEINS", "IMDB-BINARY"):
         require(dataset)
@@ -88,7 +88,7 @@ def hardness_cost(full: bool) -> list[Row]:
             found = ratio(seconds, row, "GraphCL")
             rows.append(
                 Row(
-                    f"training on {dataset}: {row} over GraphCL",
+                    f"training on {dataset}: {row} against GraphCL",
                     ratio=f"{found:.2f}×",
                     target=f"≤ {most:g}×",
                     ok=found <= most,

@@ -1,4 +1,4 @@
-"""Whole trainings: AUGCL against the textbook, against plain GraphCL, and by number of graphs."""
+"""Time whole trainings: AUGCL against the textbook, against GraphCL, and by number of graphs."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ from benchmarks.measure import (
 )
 
 PLAIN, PASSES, WEIGHTED = 20, 10, 20
-NOISY = 0.3  # between the exponents of two turns
+NOISY = 0.3  # largest difference between the exponents of two turns that still decides
 
 
 def fit(many: GraphSet, *, epochs: int, weighted: bool = True) -> Any:
-    """Our training with the paper's schedule."""
+    """Train our model with the paper's schedule."""
     hardness = augcl.AffinityUncertainty() if weighted else None
     return augcl.GraphCL(hardness=hardness, epochs=epochs, random_state=0, progress=False).fit(many)
 
 
 def training(full: bool) -> list[Row]:
-    """AUGCL on PROTEINS: 20 plain epochs, 10 passes, 20 weighted epochs."""
+    """Time AUGCL on PROTEINS: 20 plain epochs, 10 passes, 20 weighted epochs."""
     many = graphs("PROTEINS")
     single = one_by_one(many)
     fit(many, epochs=2)
@@ -61,7 +61,7 @@ def training(full: bool) -> list[Row]:
 
 
 def _textbook_seconds(single: Sequence[textbook.Graph], full: bool, restarts: int) -> float:
-    """Processor time of the textbook's training, whole or scaled from one epoch of each stage."""
+    """Return the textbook's processor time, in full or scaled up from one epoch of each stage."""
     if full:
         return sum(textbook.train(single, restarts=restarts).seconds.values())
     once = textbook.train(
@@ -71,10 +71,10 @@ def _textbook_seconds(single: Sequence[textbook.Graph], full: bool, restarts: in
 
 
 def growth(full: bool) -> list[Row]:
-    """Exponent of the training time in the number of graphs, NCI1.
+    """Fit the exponent of the training time in the number of graphs, NCI1.
 
-    Processor time of one thread; a turn trains on every size once and gives one exponent. Turns
-    that contradict each other decide nothing.
+    Uses the processor time of one thread. A turn trains on every size once and gives one exponent;
+    if the turns contradict each other, there is no verdict.
     """
     many = graphs("NCI1")
     order = np.random.default_rng(0).permutation(len(many))
@@ -88,12 +88,12 @@ def growth(full: bool) -> list[Row]:
 
 
 def growth_row(sizes: Sequence[int], turns: Sequence[Sequence[float]]) -> Row:
-    """The verdict over turns, each the seconds of all sizes."""
+    """Return the verdict over several turns, each with the seconds of all sizes."""
     found = sorted(exponent(sizes, turn) for turn in turns)
     middle, reach = statistics.median(found), found[-1] - found[0]
     noisy = reach > NOISY
     medians = [statistics.median(column) for column in zip(*turns, strict=True)]
-    note = ", too noisy to tell" if noisy else ""
+    note = ", too noisy for a verdict" if noisy else ""
     return Row(
         what=f"growth with the number of graphs, NCI1 ({', '.join(map(str, sizes))}); "
         f"{len(turns)} turns from n^{found[0]:.2f} to n^{found[-1]:.2f}{note}",
@@ -109,10 +109,10 @@ def _processor_seconds(works: Sequence[Callable[[], object]]) -> list[float]:
 
 
 def memory(full: bool) -> list[Row]:
-    """Peak memory of a process that trains one plain and one weighted epoch on COLLAB."""
+    """Measure the peak memory of one plain and one weighted epoch on COLLAB."""
     require("COLLAB")
     command = [sys.executable, "-m", "benchmarks.peak_memory", "COLLAB"]
-    with tempfile.TemporaryDirectory() as empty:  # reading the text is part of it
+    with tempfile.TemporaryDirectory() as empty:  # no cache: reading the text files is included
         environment = {**os.environ, "AUGCL_CACHE": empty}
         done = subprocess.run(
             command, stdout=subprocess.PIPE, text=True, check=True, env=environment

@@ -1,4 +1,4 @@
-"""Views of a whole batch at once, against one graph after the other."""
+"""Time views of a whole batch at once, against one graph after the other."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from benchmarks.measure import Row, faster, in_turns
 
 
 def views(full: bool) -> list[Row]:
-    """Augment and batch 128 graphs of PROTEINS, whose mode is random2; the others only tell."""
+    """Augment and batch 128 graphs of PROTEINS; only its own mode, random2, has a target."""
     batch = graphs("PROTEINS").select(range(128))
     targets = {"random2": 20, "random3": None, "random4": None}
     return [_one_mode(batch, mode, target) for mode, target in targets.items()]

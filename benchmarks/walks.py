@@ -1,4 +1,4 @@
-"""Random walks of all nodes of Amazon-Photo at once, against one step after the other."""
+"""Time random walks of all nodes of Amazon-Photo at once, against one step after the other."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PER_NODE = 10
 
 
 def walks(full: bool) -> list[Row]:
-    """Published walks of DeepWalk and node2vec; without `full` the loop does every 40th node."""
+    """Time the published walks of DeepWalk and node2vec; by default loop over every 40th node."""
     return [_walks(1, 1, full, target=20), _walks(0.25, 4, full, target=20)]
 
 

@@ -1,4 +1,4 @@
-"""How easily is a classifier of graphs misled by one more edge that does not change the class?"""
+"""Measure how often one added edge that keeps the true class misleads a graph classifier."""
 
 import augcl
 from augcl.attacks import Semantics, accuracy_under
@@ -6,7 +6,7 @@ from augcl.data.generators import component_sets
 
 
 class NoHubs(Semantics):
-    """What may change in your graphs: here, only edges of nodes with few of them."""
+    """Define which changes keep the class of your graphs: here, only edges at low-degree nodes."""
 
     def may_add(self, graphs, pairs):
         degree = graphs.adjacency.incoming.ptr.diff()

@@ -1,4 +1,4 @@
-"""Embed and cluster graphs of your own: here, rings and trees made with networkx."""
+"""Embed and cluster your own graphs: here, rings and trees made with networkx."""
 
 import networkx as nx
 from sklearn.cluster import KMeans

@@ -1,4 +1,4 @@
-"""AUGCL in a training loop of your own: the two lines that change are marked."""
+"""Use AUGCL in your own training loop: the two lines that change are marked."""
 
 import torch
 from torch_geometric.nn import GIN, global_add_pool

@@ -1,4 +1,4 @@
-"""Embed and cluster the nodes of a graph of your own: here, of three groups made with networkx."""
+"""Embed and cluster the nodes of your own graph: here, three groups made with networkx."""
 
 import networkx as nx
 import numpy as np

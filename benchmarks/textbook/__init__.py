@@ -1,6 +1,6 @@
-"""AUGCL as one writes it from the paper: one graph, one anchor, one pair list at a time.
+"""AUGCL written directly from the paper: one graph, one anchor, one list of pairs at a time.
 
-Nothing here shares code with the library, so the tests use it as an oracle.
+This package shares no code with the library, so the tests use it as a reference.
 """
 
 from benchmarks.textbook.contrast import Encoder, collate, cosines, info_nce, weighted_info_nce

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 
 def allowed_pairs(graph: nx.Graph) -> list[tuple[int, int]]:
-    """Pairs i < j of one component that are not joined."""
+    """Return the pairs i < j of one component that are not connected by an edge."""
     component = {v: c for c, nodes in enumerate(nx.connected_components(graph)) for v in nodes}
     nodes = sorted(graph.nodes)
     return [
@@ -21,7 +21,7 @@ def allowed_pairs(graph: nx.Graph) -> list[tuple[int, int]]:
 
 
 def random_edge(graph: nx.Graph, rng: np.random.Generator) -> nx.Graph:
-    """The graph with one more edge."""
+    """Return the graph with one random edge added."""
     pairs = allowed_pairs(graph)
     changed = graph.copy()
     if pairs:
@@ -30,7 +30,7 @@ def random_edge(graph: nx.Graph, rng: np.random.Generator) -> nx.Graph:
 
 
 def logits(network: nn.Module, adjacency: Tensor) -> Tensor:
-    """(1, C) scores of one graph whose features are constant 1."""
+    """Return (1, C) scores of one graph with constant features 1."""
     encoder = network.encoder
     own = encoder.first(torch.ones(len(adjacency), 1))
     values = torch.relu(own)
@@ -40,7 +40,7 @@ def logits(network: nn.Module, adjacency: Tensor) -> Tensor:
 
 
 def gradient_edge(network: nn.Module, graph: nx.Graph, label: int, classes: int) -> nx.Graph:
-    """The first graph with one more edge that is misclassified, else the graph itself."""
+    """Return the first graph with one added edge that is misclassified, else the graph itself."""
     adjacency = torch.from_numpy(nx.to_numpy_array(graph, dtype=np.float32))
     if int(logits(network, adjacency).argmax()) != label:
         return graph

@@ -1,4 +1,4 @@
-"""Encoder and contrastive loss, in the form of the formulae."""
+"""Encoder and contrastive loss, written like the formulae."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from benchmarks.textbook.views import Graph
 
 
 def collate(graphs: Sequence[Graph]) -> tuple[Tensor, Tensor, Tensor]:
-    """One disjoint union: features, edges and the graph of each node."""
+    """Return the disjoint union of the graphs: features, edges and the graph of each node."""
     x, edges, batch, offset = [], [], [], 0
     for number, graph in enumerate(graphs):
         x.append(graph.x)
@@ -41,7 +41,7 @@ class Encoder(nn.Module):
                 nn.init.zeros_(module.bias)
 
     def embed(self, x: Tensor, edge_index: Tensor, batch: Tensor) -> Tensor:
-        """(G, L·d) sums of the node embeddings of every layer."""
+        """Return (G, L·d) sums of the node embeddings of every layer."""
         source, target = edge_index
         graphs = int(batch.max()) + 1
         pooled = []
@@ -53,23 +53,23 @@ class Encoder(nn.Module):
         return torch.cat(pooled, dim=1)
 
     def forward(self, graphs: Sequence[Graph]) -> Tensor:
-        """(G, L·d) projections."""
+        """Return (G, L·d) projections."""
         projections: Tensor = self.head(self.embed(*collate(graphs)))
         return projections
 
 
 def cosines(a: Tensor, b: Tensor) -> Tensor:
-    """(N, D), (M, D) to (N, M)."""
+    """Return cosines (N, M) of rows (N, D) and (M, D)."""
     lengths: Tensor = torch.linalg.norm(a, dim=1)[:, None] * torch.linalg.norm(b, dim=1)[None, :]
     return (a @ b.T) / lengths
 
 
 def info_nce(a: Tensor, b: Tensor, tau: float = 0.2) -> Tensor:
-    """mean_i −log( E_ii / Σ_j E_ij ) with E = exp(cos / τ)."""
+    """Return mean_i −log( E_ii / Σ_j E_ij ) with E = exp(cos / τ)."""
     return weighted_info_nce(a, b, torch.ones(len(a), len(b)), tau)
 
 
 def weighted_info_nce(a: Tensor, b: Tensor, weights: Tensor, tau: float = 0.2) -> Tensor:
-    """mean_i −log( E_ii / Σ_j w_ij E_ij ); the diagonal of `weights` is 1."""
+    """Return mean_i −log( E_ii / Σ_j w_ij E_ij ); the diagonal of `weights` is 1."""
     E = torch.exp(cosines(a, b) / tau)
     return -torch.log(E.diag() / (weights * E).sum(dim=1)).mean()

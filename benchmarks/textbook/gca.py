@@ -1,4 +1,4 @@
-"""GCA's step as one would first write it: PyG's convolution, four dense N × N similarities."""
+"""GCA's step in its most direct form: PyG's convolution, four dense N × N similarities."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Encoder(nn.Module):
 
 
 def loss(u: Tensor, v: Tensor, tau: float) -> Tensor:
-    """GRACE's loss, both directions."""
+    """Return GRACE's loss in both directions."""
 
     def similarity(a: Tensor, b: Tensor) -> Tensor:
         return torch.exp(normalize(a) @ normalize(b).t() / tau)

@@ -1,4 +1,4 @@
-"""The linear protocol for nodes as it is usually written: one split after the other."""
+"""The linear protocol for nodes in its usual form: one split after the other."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from augcl.evaluation.splits import TEST, TRAIN, VALIDATION
 def linear_evaluation(
     Z: Tensor, y: Tensor, parts: Tensor, start: Tensor, *, steps: int
 ) -> tuple[float, Tensor]:
-    """Test accuracy at the first step with the best validation accuracy, and the last layer.
+    """Return the test accuracy at the first step with the best validation accuracy, and the layer.
 
-    `start` (C, D) are the initial weights, `parts` (N,) tells the part of each node.
+    `start` (C, D) are the initial weights, `parts` (N,) is the part of each node.
     """
     layer = nn.Linear(Z.shape[1], len(start), dtype=Z.dtype)
     with torch.no_grad():

@@ -24,7 +24,7 @@ from benchmarks.textbook.views import Graph, random_view
 
 @dataclass
 class Trained:
-    """The networks, and the processor seconds of each stage."""
+    """The trained networks, and the processor seconds of each stage."""
 
     encoder: Encoder
     gambler: Gambler
@@ -44,8 +44,8 @@ def train(
 ) -> Trained:
     """Train on `graphs`, in the fixed order that `seed` gives.
 
-    One restart of k-means is what scikit-learn does by default today, ten when the paper was
-    written. The pairs enter the uncertainty network with unit length: raw ones make its loss NaN.
+    scikit-learn runs k-means with one restart by default today, with ten when the paper was
+    written. Embeddings enter the uncertainty network with unit length: raw ones make its loss NaN.
     """
     torch.manual_seed(seed)
     rng = np.random.default_rng(seed)
@@ -94,7 +94,7 @@ def train(
         for batch, views in batches():
             a, b = encoder(batch), encoder(views)
             with torch.no_grad():
-                # As released: computed again and not used.
+                # As in the released code: computed again and not used.
                 kmeans_labels(cosines(a, b), n_init=restarts)
                 logits = gambler(pair_inputs(normalize(a), normalize(b)))
                 uncertainty = torch.softmax(logits, dim=1)[:, 2].reshape(len(a), len(b))

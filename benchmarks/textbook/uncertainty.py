@@ -11,10 +11,10 @@ from torch import Tensor, nn
 def kmeans_labels(
     similarity: Tensor, *, group: str = "positive", n_init: int = 1, random_state: int = 0
 ) -> Tensor:
-    """(N, M) similarities to (N, M) labels 0 and 1, by 2-means of each row.
+    """Return labels 0 and 1 (N, M) of similarities (N, M), by 2-means of each row.
 
-    Label 1 is the cluster that holds the positive j = i, or with ``group="larger"`` the cluster of
-    the larger similarities. A constant row is one cluster, all 1.
+    Label 1 is the cluster that contains the positive j = i, or with ``group="larger"`` the cluster
+    of the larger similarities. A constant row is one cluster, all 1.
     """
     labels = torch.ones(similarity.shape, dtype=torch.long)
     for i, row in enumerate(similarity.detach().numpy()):
@@ -27,9 +27,9 @@ def kmeans_labels(
 
 
 def pair_inputs(anchors: Tensor, candidates: Tensor, affinity: Tensor | None = None) -> Tensor:
-    """(N, D), (M, D) to the (N·M, 2D) concatenations [z_i ; ẑ_j], i major.
+    """Return the concatenations [z_i ; ẑ_j] (N·M, 2D) of rows (N, D) and (M, D), i major.
 
-    With `affinity`, (N, M), one more column.
+    With `affinity` (N, M), add one more column.
     """
     parts = [anchors.repeat_interleave(len(candidates), 0), candidates.repeat(len(anchors), 1)]
     if affinity is not None:
@@ -55,14 +55,14 @@ class Gambler(nn.Sequential):
 
 
 def gamblers_loss(logits: Tensor, labels: Tensor, reward: float = 1.9) -> Tensor:
-    """−mean log( p_c + u / o ) over (P, 3) logits and (P,) labels."""
+    """Return −mean log( p_c + u / o ) over logits (P, 3) and labels (P,)."""
     p = torch.softmax(logits, dim=1)
     chosen = p[torch.arange(len(p)), labels]
     return -torch.log(chosen + p[:, 2] / reward).mean()
 
 
 def row_weights(uncertainty: Tensor) -> Tensor:
-    """w_ij = u_ij / mean_k u_ik, and w_ii = 1."""
+    """Return w_ij = u_ij / mean_k u_ik, and w_ii = 1."""
     weights = uncertainty / uncertainty.mean(dim=1, keepdim=True)
     weights.fill_diagonal_(1.0)
     return weights

@@ -34,9 +34,9 @@ def perturb_edges(graph: Graph, rng: np.random.Generator, ratio: float = 0.1) ->
 
 
 def star(graph: Graph, rng: np.random.Generator, ratio: float = 0.2) -> Graph:
-    """A seed and some of its direct neighbours, seed first; self-loop on every node.
+    """Keep a seed and some of its direct neighbours, seed first, with a self-loop on every node.
 
-    Up to floor(ratio · n) + 1 nodes in at most n draws with replacement.
+    Draw with replacement, at most n times, until there are floor(ratio · n) + 1 nodes.
     """
     n = len(graph.x)
     source, target = graph.edge_index.numpy()
@@ -69,7 +69,7 @@ VIEWS: dict[str, list[Callable[[Graph, np.random.Generator], Graph]]] = {
 
 
 def random_view(graph: Graph, rng: np.random.Generator, mode: str = "random2") -> Graph:
-    """One of the views of `mode`, uniformly at random."""
+    """Return one of the views of `mode`, chosen uniformly at random."""
     views = VIEWS[mode]
     return views[rng.integers(len(views))](graph, rng)
 

@@ -1,4 +1,4 @@
-"""Random walks as they are usually written: one node after the other."""
+"""Random walks in their usual form: one node after the other."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from torch import Tensor
 
 
 class Walker:
-    """Lists of neighbours, and a walk at a time."""
+    """Draw one walk at a time from lists of neighbours."""
 
     def __init__(self, edge_index: Tensor, num_nodes: int, *, p: float, q: float) -> None:
         self.neighbours: list[list[int]] = [[] for _ in range(num_nodes)]
@@ -20,7 +20,7 @@ class Walker:
         self.random = random.Random(0)
 
     def walks(self, starts: Sequence[int], length: int) -> list[list[int]]:
-        """One walk from each start; it ends at a node without neighbours."""
+        """Return one walk from each start; it ends at a node without neighbours."""
         return [self._walk(start, length) for start in starts]
 
     def _walk(self, start: int, length: int) -> list[int]:

@@ -104,7 +104,7 @@ def test_nodes_of_one_graph_are_compared_on_the_base_asked_for(succeeds, tmp_pat
     rows = found["datasets"][str(folder)]
     assert rows.keys() == ROWS - {"GraphCL"} | {"GRACE", "headroom"}
     assert rows["GRACE"]["mean"] > 0.5
-    assert found["sentences"] == ["One training says nothing about noise: use more seeds."]
+    assert found["sentences"] == ["One training cannot be tested for noise: use more seeds."]
     assert len(cell_files(out)) == len(ROWS)
     assert not [p for p in out.rglob("*") if p.suffix in (".lock", ".tmp", ".safetensors")]
 
@@ -126,7 +126,7 @@ def test_changed_data_are_compared_anew(succeeds, tmp_path, invented):
 def test_the_last_sentence_tells_whether_a_weighting_could_help(succeeds, tmp_path, invented):
     folder = write_graphs(tmp_path / "mine")
     printed = flat(succeeds("compare", folder, "--jobs", 1, "--out", tmp_path / "out"))
-    assert "Weighting negatives could gain here: the oracle is above GraphCL (+" in printed
+    assert "A weighting of negatives could gain here: the oracle is above GraphCL (+" in printed
     assert "±: standard deviation over seeds" in printed
     assert len(cell_files(tmp_path / "out")) == 5 * len(ROWS)
 
@@ -138,7 +138,7 @@ def test_a_selection_adds_rows_and_says_how_it_selects(succeeds, tmp_path, inven
     for row in ("DCL", "HCL", "AUGCL"):
         assert f"| {row} (selected) | " in text
     assert "GraphCL (selected)" not in text
-    assert "No test label takes part in a choice." in text
+    assert "Test labels are never used for a choice." in text
 
 
 def test_features_are_another_comparison(succeeds, tmp_path, invented):
@@ -182,7 +182,7 @@ def test_without_labels_there_is_nothing_to_judge_by(refused, tmp_path, write):
 
 def test_classes_that_cannot_be_judged_are_told_before_training(refused, tmp_path, tu_set):
     line = refused("compare", tu_set(), "--out", tmp_path / "out")
-    assert "class 0 has only 1 of the 10 members" in line
+    assert "10 folds need 10" in line
     assert "augcl train --no-evaluate" in line  # compare has no such option
     assert not (tmp_path / "out").exists()
 

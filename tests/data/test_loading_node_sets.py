@@ -94,7 +94,7 @@ def test_every_graph_has_a_name_that_is_listed():
 
 
 def test_sets_and_graphs_are_not_mixed_up(tmp_path):
-    with pytest.raises(InputError, match="Cora is one graph whose nodes have classes, a set"):
+    with pytest.raises(InputError, match="Cora is one graph whose nodes have classes, but a set"):
         load_graphs("Cora")
     with pytest.raises(InputError, match="MUTAG is a set of graphs, but one graph is needed"):
         load_graph("mutag")

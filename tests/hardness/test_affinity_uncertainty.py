@@ -252,5 +252,5 @@ def test_named_hardness_takes_every_option_of_the_user_or_none():
     assert named_hardness("dcl", "paper", {"tau_plus": 0.2}).get_params() == {"tau_plus": 0.2}
     with pytest.raises(augcl.InputError, match=r"hardness augcl 'rewrd': did you mean reward"):
         named_hardness("augcl", "paper", {"rewrd": 1.5})
-    with pytest.raises(augcl.InputError, match=r"hardness none has no options, so no 'reward'"):
+    with pytest.raises(augcl.InputError, match=r"hardness none has no options: leave out 'reward'"):
         named_hardness("none", "paper", {"reward": 1.5})

@@ -156,7 +156,7 @@ def test_one_node_and_a_set_of_graphs_are_refused(mutag, graph):
     with pytest.raises(InputError, match="has one node"):
         quick().fit(NodeGraph.from_arrays(pairs=torch.empty(2, 0).long(), num_nodes=1))
     for several in (mutag, [graph.to_data()] * 2):
-        with pytest.raises(InputError, match=r"set of graphs .* use GraphCL"):
+        with pytest.raises(InputError, match=r"got a set of .* use GraphCL"):
             quick().fit(several)
 
 

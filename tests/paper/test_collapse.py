@@ -4,7 +4,7 @@ from collections import Counter
 
 from augcl.files import write_json
 from augcl.paper import collapse
-from augcl.paper.collapse import life_section
+from augcl.paper.records import COLLAPSE
 
 
 def test_every_combination_is_tried_once_and_is_what_its_name_says():
@@ -20,7 +20,7 @@ def test_every_combination_is_tried_once_and_is_what_its_name_says():
 
 def test_raw_inputs_collapse_and_unit_rows_learn_on_mutag(monkeypatch):
     """The one finding of the study that a short test can repeat."""
-    one = collapse.Fit("unit", "affinity", "adam", "mean", "batch", 1.9)
+    one = collapse.FitSettings("unit", "affinity", "adam", "mean", "batch", 1.9)
     pair = [one, one._replace(inputs="raw")]
     monkeypatch.setattr(collapse, "every_fit", lambda: iter(pair))
     found = collapse.states("MUTAG", 0)
@@ -30,11 +30,12 @@ def test_raw_inputs_collapse_and_unit_rows_learn_on_mutag(monkeypatch):
 def test_counts_and_page_sum_over_the_trainings(tmp_path):
     names = [fit.name for fit in collapse.every_fit()]
     for seed, state in enumerate(("alive", "collapsed", "alive")):
-        path = tmp_path / collapse.FOLDER / "MUTAG" / f"seed-{seed}.json"
+        path = tmp_path / COLLAPSE / "MUTAG" / f"seed-{seed}.json"
         write_json(path, {"states": dict.fromkeys(names, state)})
     counts, trainings = collapse.counts(tmp_path, "MUTAG")
     assert trainings == 3
     assert counts[names[0]] == Counter(alive=2, collapsed=1)
-    page = life_section(tmp_path)
+    (table,) = collapse.state_tables(tmp_path)
+    page = table.markdown()
     assert page.count("2 / 0 / 1") == len(names)
     assert "At o = 1.5, 32 of 48 fits with unit inputs and 32 of 48 fits with raw inputs" in page

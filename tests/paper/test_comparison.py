@@ -109,8 +109,8 @@ def test_sentences_name_their_data_set_where_there_are_several():
 def test_what_the_reader_needs_to_know_stands_under_the_last_table():
     findings = comparison("c", results("MUTAG", "NCI1"), GRAPHS, notes=("By the way.",))
     *others, last = findings.grids
-    assert "untrained: the floor." in last.notes
-    assert any(note.startswith("oracle: looks at the labels") for note in last.notes)
+    assert "untrained: the floor, an encoder that is not trained." in last.notes
+    assert any(note.startswith("oracle: uses the labels") for note in last.notes)
     assert last.notes[-1] == "By the way."
     assert all(note.startswith(("3 seeds", "Headroom")) for g in others for note in g.notes)
 

@@ -28,7 +28,7 @@ def test_a_step_is_a_jump_only_beyond_the_usual_noise(change, kind):
 
 def test_the_step_stands_beside_that_of_the_base():
     text = str(step(-0.5))
-    assert text.startswith("MUTAG, AUGCL: where the weights set in, after epoch 10, the loss drops")
+    assert text.startswith("MUTAG, AUGCL: when the weights begin, after epoch 10, the loss drops")
     assert f"{BASE[9]:.3f} to {BASE[10] - 0.5:.3f}; GraphCL {BASE[9]:.3f} to {BASE[10]:.3f}" in text
     assert "does not jump" in str(step(0))
 

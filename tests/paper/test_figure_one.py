@@ -155,7 +155,7 @@ def test_shares_follow_weight_times_exponential_of_the_cosine():
 def test_the_theorem_s_words_follow_its_numbers(asked):
     found = theorem(asked)
     first, second = found.sentences
-    assert first.startswith("The first-order term of the loss is the form with squares, 4 m; off")
+    assert first.startswith("The first-order term of the loss is the form with squares, 4 m; other")
     assert "as printed by up to" in first
     assert "with all weights 1, false negatives make" in second
     shares = {row[0]: row[1:] for row in found.grids[1].rows}

@@ -112,7 +112,7 @@ def test_only_gains_of_a_point_beyond_noise_are_called_headroom(found):
     assert 0 < small["low"] < small["mean"] < 0.01
     assert found.sentences == [
         "MUTAG, τ 0.05: headroom +3.00 points; realised: AUGCL +2.00.",
-        "PROTEINS: in none of 1 settings does the oracle gain a point beyond noise.",
+        "PROTEINS: the oracle gains a point beyond noise in none of 1 settings.",
     ]
 
 
@@ -138,7 +138,7 @@ def test_one_training_of_nodes_shows_a_gain_without_an_interval(tmp_path):
     assert base.startswith("80.00 ± ")
     assert list(found.figures) == ["headroom"]
     assert found.sentences == [
-        "Cora: one training of each says nothing about noise; the oracle's differences are "
+        "Cora: one training of each cannot be tested for noise; the oracle's differences are "
         "half the τ +2.00."
     ]
 

@@ -144,14 +144,14 @@ def test_structural_sub2vec_tells_dense_graphs_from_sparse_ones():
 
 
 def test_steps_say_the_node_or_the_bin_of_its_degree(molecules):
-    ids = Sub2Vec()._words(molecules)
+    ids = Sub2Vec()._word_of_node(molecules)
     assert ids.tolist() == list(range(molecules.num_nodes))
     path = GraphSet.from_arrays(
         pairs=torch.tensor([[0, 1, 2], [1, 2, 3]]),
         graph_of_node=torch.zeros(4, dtype=torch.long),
         num_graphs=1,
     )
-    assert Sub2Vec(variant="structural")._words(path).tolist() == [4, 5, 5, 4]  # 1/4 and 2/4
+    assert Sub2Vec(variant="structural")._word_of_node(path).tolist() == [4, 5, 5, 4]  # 1/4 and 2/4
 
 
 def test_walks_stay_in_their_graph_and_authors_read_ten_thousand_steps(molecules):

@@ -1,4 +1,9 @@
-"""Attacks that change few edges of a graph and not its meaning."""
+"""Attacks on classifiers of graphs and of nodes, and the classifier that they attack.
+
+An attack changes few edges of a graph so that the classifier errs while the true class stays the
+same (`Semantics`). `RandSampling`, `GradArgmax` and `RLS2V` attack graphs, `NodeRandomFlips` and
+`NodeGradientFlips` attack nodes.
+"""
 
 from augcl.attacks.classifier import Structure2VecClassifier
 from augcl.attacks.grad_argmax import GradArgmax

@@ -1,4 +1,4 @@
-"""Networks that learn the classes of graphs: labels, the choice of an epoch, and predictions."""
+"""The victim of the attacks, a graph classifier: training on labels, choice of the epoch."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ from torch.nn.functional import cross_entropy
 
 from augcl.attacks.victim_network import EdgeFactors, GraphClassifier
 from augcl.checks import whole_number
-from augcl.data import GraphSet, as_graphset
+from augcl.data.convert import as_graphset
+from augcl.data.graph import GraphSet
 from augcl.data.labels import class_labels
 from augcl.encoders.structure2vec import Structure2Vec
 from augcl.errors import InputError, one_of
@@ -43,19 +44,19 @@ class VictimDrop:
     ----------
     ratio : float
     form : {"self-loops", "star", "plain"}
-        "self-loops": every kept node also gets a self-loop, which the original graph has not; this
-        is what the released code intends. "star" is what it does: the list of edges and self-loops,
-        stored as 64-bit numbers, is read as 32-bit ones. Every second number is then 0, and the
-        reader takes as many edges as the *original* graph has: entry q of the list becomes an edge
-        to the first node, in both directions. What is left is a star with many-fold edges.
-        "plain": only the nodes are removed.
+        "self-loops": every kept node also gets a self-loop, which the original graph does not have;
+        this is what the released code intends. "star": what the released code does. It reads the
+        list of edges and self-loops, stored as 64-bit numbers, as 32-bit numbers, so that every
+        second number is 0, and takes as many edges as the *original* graph has: entry q of the list
+        becomes an edge to the first node, in both directions. The result is a star with multiple
+        edges. "plain": only remove the nodes.
     """
 
     ratio: float = 0.2
     form: str = "self-loops"
 
     def __call__(self, graphs: GraphSet, generator: torch.Generator) -> GraphSet:
-        """The changed batch: graph i of the result is a view of graph i."""
+        """Return the changed batch; graph i of the result is a view of graph i."""
         one_of(self.form, FORMS, "form of the view")
         kept = NodeDrop(self.ratio)(graphs, generator)
         if self.form == "plain":
@@ -71,9 +72,9 @@ class VictimDrop:
 
 
 def _star_ends(kept: GraphSet, entries: Tensor, wanted: Tensor) -> Tensor:
-    """The first `wanted[g]` numbers of each graph's row-major list of edge entries.
+    """Return the first `wanted[g]` numbers of each graph's row-major list of edge entries.
 
-    Where that list is too short the released code reads past its end; here it starts again.
+    If the list is too short, the released code reads past its end; here it is repeated.
     """
     order = torch.argsort(entries[0] * kept.num_nodes + entries[1])
     numbers = entries[:, order].t().flatten()  # r0, c0, r1, c1, …
@@ -95,14 +96,14 @@ def _with_edges(graphs: GraphSet, edges: Tensor, *, symmetric: bool) -> GraphSet
 
 
 AT_ONCE = 2048
-"""Graphs that are classified together."""
+"""Number of graphs in a batch for predictions."""
 
 
 class GraphClassifierEstimator(ClassifierMixin, GraphEstimator):  # type: ignore[misc]
-    """Trains on labels and keeps the epoch with the least loss on graphs held out.
+    """Base of classifiers that keep the epoch with the lowest loss on held-out graphs.
 
-    Its network gives (G, C) logits of a batch; `validation`, `select_on` and `reshuffle` are among
-    its hyper-parameters.
+    The network of a subclass returns (G, C) logits of a batch; its hyper-parameters include
+    `validation`, `select_on` and `reshuffle`.
 
     Attributes
     ----------
@@ -124,18 +125,18 @@ class GraphClassifierEstimator(ClassifierMixin, GraphEstimator):  # type: ignore
         folder: str | Path | None = None,
         resume: bool = False,
     ) -> Any:
-        """Learn from graphs and their classes.
+        """Train on graphs and their classes; return self.
 
         Parameters
         ----------
         X : graphs
             GraphSet, list of PyG Data or networkx graphs, PyG dataset.
         y : (n,) array, optional
-            Classes; those that come with the graphs if None.
+            Classes; the labels of the graphs if None.
         test : GraphSet, optional
             Graphs with labels on whose loss the epoch is chosen, with ``select_on="test"``.
         folder, resume :
-            Keep metrics.jsonl and a checkpoint there, and go on from it.
+            Write metrics.jsonl and a checkpoint to this folder; continue from the checkpoint.
         """
         for _ in self.fit_epochs(X, y, test=test, folder=folder, resume=resume):
             pass
@@ -150,12 +151,12 @@ class GraphClassifierEstimator(ClassifierMixin, GraphEstimator):  # type: ignore
         folder: str | Path | None = None,
         resume: bool = False,
     ) -> Iterator[Metrics]:
-        """Learn as `fit` does, but pause after every epoch; yields its metrics."""
+        """Train as `fit` does, but yield the metrics after every epoch."""
         graphs = as_graphset(X)
         labels = class_labels(graphs, y)
         self.classes_, coded = np.unique(labels, return_inverse=True)
         if len(self.classes_) < 2:
-            raise InputError(f"{graphs.name} has one class only: a classifier needs two or more")
+            raise InputError(f"{graphs.name} has only one class: a classifier needs two or more")
         self._test = self._check_test(test)
         coded_graphs = replace(graphs, y=torch.from_numpy(coded.astype(np.int64)))
         yield from super().fit_epochs(coded_graphs, folder=folder, resume=resume)
@@ -164,28 +165,29 @@ class GraphClassifierEstimator(ClassifierMixin, GraphEstimator):  # type: ignore
         if not self.selects_on_test:
             if test is not None:
                 raise InputError(
-                    'test is for select_on="test" (recipe "authors"): leave it out, or give that'
+                    'test= is used only with select_on="test" (recipe "authors"): leave out '
+                    'test=, or set select_on="test"'
                 )
             return None
         if test is None:
             raise InputError(
                 'select_on="test" (recipe "authors") chooses the epoch on test graphs: give them '
-                "as fit(…, test=)"
+                "with fit(…, test=)"
             )
         graphs = as_graphset(test)
         found = class_labels(graphs, None)
         if not np.isin(found, self.classes_).all():
-            raise InputError(f"{graphs.name} has a class that the training graphs have not")
+            raise InputError(f"{graphs.name} has a class that the training graphs do not have")
         return replace(graphs, y=torch.from_numpy(np.searchsorted(self.classes_, found)))
 
     @property
     def selects_on_test(self) -> bool:
-        """Whether `fit` needs test graphs, on which it chooses the epoch."""
+        """Return whether `fit` needs test graphs to choose the epoch."""
         return bool(by_recipe(self, "select_on") == "test")
 
     @property
     def _competes(self) -> bool:
-        """Whether the epoch may be the one that is kept."""
+        """Return whether the current epoch is a candidate for the one that is kept."""
         return True
 
     def _start(self) -> None:
@@ -242,7 +244,7 @@ class GraphClassifierEstimator(ClassifierMixin, GraphEstimator):  # type: ignore
         self.classes_ = np.array(json.loads(bytes(tensors["classes"].tolist())))
 
     def logits(self, graphs: Any) -> Tensor:
-        """(n, C) scores of the classes, without gradient."""
+        """Return (n, C) logits of the classes, without gradient."""
         check_is_fitted(self, "history_")
         data = self._read_as_fitted(graphs)
         device = next(self.network_.parameters()).device
@@ -254,18 +256,18 @@ class GraphClassifierEstimator(ClassifierMixin, GraphEstimator):  # type: ignore
             return torch.cat([self.network_(data.select(p).to(device)) for p in parts])
 
     def predict_proba(self, graphs: Any) -> NDArray[np.float32]:
-        """(n, C) probabilities of the classes."""
+        """Return (n, C) probabilities of the classes."""
         found: NDArray[np.float32] = self.logits(graphs).softmax(1).cpu().numpy()
         return found
 
     def predict(self, graphs: Any) -> NDArray[Any]:
-        """(n,) the most probable class."""
+        """Return (n,) the most probable classes."""
         best = self.logits(graphs).argmax(1).cpu().numpy()
         found: NDArray[Any] = self.classes_[best]
         return found
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Share of the graphs whose class is told right; y as in `fit`."""
+        """Return the accuracy: the share of graphs that are classified correctly; y as in `fit`."""
         right = self.predict(X) == class_labels(as_graphset(X), y)
         return float(np.average(right, weights=sample_weight))
 
@@ -274,43 +276,44 @@ PUBLISHED_EPOCHS, PUBLISHED_PRETRAINING = 1000, 101
 
 
 class Structure2VecClassifier(GraphClassifierEstimator):
-    """Learns to tell classes of graphs; what the attacks attack (Dai et al. 2018).
+    """Classify graphs with structure2vec: the victim of the paper's attacks.
 
     Parameters
     ----------
     depth : int
         Rounds of propagation; the paper's table has 2, 3 and 4.
     pretrain : bool
-        Contrast graphs with views of them first, without labels, in the same training.
+        Begin the training with contrastive epochs, which do not use the labels.
     hardness : Hardness or {"none", "augcl", "dcl", "hcl", "progcl"}, optional
-        How hard each negative of the pre-training is: "none" is GraphCL's. Any other needs
+        Weights of the negatives in the pre-training; "none" is GraphCL. Any other value needs
         ``pretrain=True``.
     recipe : {"default", "authors", "paper"}
-        Settings of a named hardness, and what is said to be decided by it below.
+        Decides the settings of a hardness given by name, and every option below that names the
+        recipe.
     epochs : int
-        All epochs; published are up to 1000.
+        Total number of epochs, including the pre-training; published: up to 1000.
     pretrain_epochs : int, optional
-        Number of epochs that contrast; if None the published share, 101 of 1000, but at least one.
+        Contrastive epochs; if None, the published share (101 of 1000), but at least one.
     validation : float
         Share of the training graphs held out to choose the epoch; 0 keeps the last epoch.
     select_on : {"validation", "test"}, optional
         Keep the epoch with the lowest loss on graphs held out of the training set, or on `test`
-        (see `fit`). This and the next four are decided by the recipe if None, and the released
-        code ("authors") has the second choice each.
+        (see `fit`). The recipe decides this and the next four options if they are None; the
+        recipe "authors" (the released code) takes the second value of each.
     select_from_start : bool, optional
-        Epochs of the pre-training may be kept, too (False, True).
+        Also consider the epochs of the pre-training when choosing the epoch (False, True).
     reshuffle : bool, optional
-        Draw the batches again before every epoch (False, True).
+        Draw new batches before every epoch (False, True).
     positive_in_denominator : bool, optional
-        See `info_nce` (True, False); a hardness that weighs always has it there.
+        See `info_nce` (True, False); always True with a hardness that weights pairs.
     view : {"self-loops", "star", "plain"}, optional
         How 20 % of the nodes are dropped, see `VictimDrop`.
     tau : float
         Temperature of the pre-training.
     width, hidden : int
-        Of an embedding, and of the layer between it and the classes.
+        Widths of the embedding, and of the layer between it and the classes.
     batch_size, lr : int, float
-        A last batch that is not full is left out, as published.
+        Graphs per batch (an incomplete last batch is left out, as published); learning rate.
     patience : int, optional
         End the training after this many epochs without a lower loss on the graphs held out (on
         the training graphs, after the pre-training, if `validation` is 0).
@@ -328,7 +331,7 @@ class Structure2VecClassifier(GraphClassifierEstimator):
     classes_ : (C,) array
     network_ : GraphClassifier
     best_epoch_ : int or None
-        The epoch that was kept, counted from 1.
+        The epoch whose weights were kept, counted from 1.
     history_ : list of dict
         One entry per epoch: loss, phase, `selection_loss` and seconds.
 
@@ -401,13 +404,13 @@ class Structure2VecClassifier(GraphClassifierEstimator):
 
     @property
     def _contrasted(self) -> int:
-        """Epochs of pre-training."""
+        """Return the number of epochs of pre-training."""
         if not self.pretrain:
             return 0
         if self.pretrain_epochs is not None:
             return self.pretrain_epochs
         share = round(self.epochs * PUBLISHED_PRETRAINING / PUBLISHED_EPOCHS)
-        return min(max(1, share), max(0, self.epochs - 1))  # both phases, in a short training too
+        return min(max(1, share), max(0, self.epochs - 1))  # a short training has both phases too
 
     def _start(self) -> None:
         super()._start()
@@ -415,13 +418,15 @@ class Structure2VecClassifier(GraphClassifierEstimator):
             whole_number(name, getattr(self, name), least=1)
         whole_number("pretrain_epochs", self._contrasted, least=0)
         if self._contrasted > self.epochs:
-            raise InputError(f"pretrain_epochs is {self._contrasted}, more than all {self.epochs}")
+            raise InputError(
+                f"pretrain_epochs is {self._contrasted}, more than epochs={self.epochs}: lower it"
+            )
         recipe = get_recipe(self.recipe)
         self.hardness_ = chosen_hardness(self.hardness, recipe)
         if not (self.pretrain or isinstance(self.hardness_, Uniform)):
             raise InputError(
-                f"hardness {type(self.hardness_).__name__} weighs the negatives of a pre-training, "
-                "and there is none: give pretrain=True, or drop it"
+                f"hardness {type(self.hardness_).__name__} is used only in pre-training: give "
+                "pretrain=True, or leave out the hardness"
             )
         self._view = VictimDrop(form=by_recipe(self, "view"))
         contrasted = self._contrasted
@@ -459,7 +464,7 @@ class Structure2VecClassifier(GraphClassifierEstimator):
 
     def _loss(self, batch: GraphSet, generator: torch.Generator) -> Tensor:
         if self._contrasting:
-            return self._contrast(*self._pair(batch, generator), batch.y, generator)
+            return self._contrast(*self._pair(batch, generator), batch.labels, generator)
         assert batch.y is not None
         return cross_entropy(self.network_(batch), batch.y)
 
@@ -482,7 +487,7 @@ class Structure2VecClassifier(GraphClassifierEstimator):
         self.hardness_.load_state(Snapshot(tensors, {}).part("hardness"))
 
     def edge_factors(self, graphs: GraphSet, targets: Tensor) -> list[EdgeFactors]:
-        """The gradients of −log P(class number targets[r, g]) for every pair of nodes."""
+        """Return factors of the gradients of −log P(class targets[r, g]) by all pairs of nodes."""
         data = self.read(graphs)
         where = next(self.network_.parameters()).device
         factors: list[EdgeFactors] = self.network_.edge_factors(data.to(where), targets.to(where))

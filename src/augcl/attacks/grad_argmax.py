@@ -16,7 +16,7 @@ from augcl.errors import InputError
 from augcl.methods.recipes import by_recipe
 
 TIE = 1e-5
-"""Gradients within this relative distance of the steepest are equal; the first pair of nodes wins.
+"""Gradients within this relative distance of the largest count as equal; the first pair wins.
 
 Rounding differs between processors and must not decide which edge is changed.
 """
@@ -36,10 +36,10 @@ class GradArgmax(Attack):
         See `Attack`.
     labels_from_one : bool, optional
         Compare targets with labels counted from 1, so that the true class is tried and a wrong one
-        may be left out. This and the next are decided by the recipe if None: True in the released
+        may be left out. The recipe decides this and the next option if None: True in the released
         code ("authors"), else False.
     one_direction : bool, optional
-        Count the gradient of one direction of an edge alone, the smaller one.
+        Use the gradient of only one direction of an edge, the smaller one.
     random_state : int or None
         Not used: nothing is drawn.
 

@@ -16,7 +16,8 @@ from torch.nn.functional import nll_loss
 from augcl.attacks.rules import CHANGES, Rules, SameComponents, Semantics, flip_edges
 from augcl.attacks.victim_network import EdgeFactors
 from augcl.checks import whole_number
-from augcl.data import GraphSet, as_graphset
+from augcl.data.convert import as_graphset
+from augcl.data.graph import GraphSet
 from augcl.data.labels import class_labels
 from augcl.errors import InputError, one_of
 from augcl.methods.recipes import by_recipe
@@ -154,11 +155,12 @@ class Attack(BaseEstimator, ABC):  # type: ignore[misc]
     semantics : Semantics, optional
         What must not change; the number of components if None.
     recipe : {"default", "authors"}
-        Decides what is said to be decided by it.
+        Decides every option that names the recipe.
     idle : bool, optional
-        Pairs that are joined already may be chosen, which changes nothing. Decided by the recipe
+        Pairs that are already connected may be chosen, which changes nothing. Decided by the recipe
         if None: True in the released code ("authors"), else False.
     random_state : int or None
+        Seed of the random draws.
     """
 
     pairs_at_once = 1 << 17
@@ -278,6 +280,21 @@ def _batches(graphs: GraphSet, limit: int) -> list[Tensor]:
 
 
 def accuracy_under(attack: Attack, model: Any, graphs: GraphSet, y: Any = None) -> float:
-    """Return the share of graphs that the model still classifies correctly after the attack."""
+    """Return the share of graphs that the model still classifies correctly after the attack.
+
+    Parameters
+    ----------
+    attack : Attack
+    model, graphs, y :
+        As in `Attack.perturb`.
+
+    Examples
+    --------
+    >>> import augcl
+    >>> from augcl.data import components
+    >>> graphs = components(per_class=4)
+    >>> accuracy_under(augcl.RandSampling(random_state=0), lambda g: g.y, graphs)
+    1.0
+    """
     after = predicted(model, attack.perturb(model, graphs, y))
     return float(np.mean(after == class_labels(as_graphset(graphs), y)))

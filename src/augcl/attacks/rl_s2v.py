@@ -17,7 +17,8 @@ from augcl.attacks.agent import Agent, Game, QNetwork, Schedule, train_agent
 from augcl.attacks.graph_attack import Attack, predicted
 from augcl.attacks.rules import Semantics, flip_edges
 from augcl.checks import number, whole_number
-from augcl.data import GraphSet, as_graphset
+from augcl.data.convert import as_graphset
+from augcl.data.graph import GraphSet
 from augcl.errors import InputError
 from augcl.methods.recipes import by_recipe
 from augcl.training.checkpoint import Snapshot, load_module, prefixed
@@ -79,20 +80,21 @@ class RLS2V(LearnedAttack):
     recipe, idle :
         See `Attack`.
     explore_only : bool, optional
-        Always choose at random while learning (ε = 1), unless `epsilon` is given. This and the next
-        two are decided by the recipe if None: True in the released code ("authors"), else False.
+        Always choose at random while learning (ε = 1), unless `epsilon` is given. The recipe
+        decides this and the next two options if None: True in the released code ("authors"), else
+        False.
     learn_on_attacked : bool, optional
-        Learn on the very graphs that are then attacked, and keep the state with the lowest accuracy
+        Learn on the same graphs that are then attacked, and keep the state with the lowest accuracy
         of the model on them.
     attack_all : bool, optional
-        Change graphs that are misclassified from the start, too.
+        Also change graphs that are misclassified from the start.
     updates : int
         Steps of learning, each with `batch_size` new games; published: 100,000.
     epsilon : (float, float), optional
-        Probability of a random choice at the start, and from `epsilon_share` of the updates on;
-        falls linearly between; from 1 to 0.05 if None.
+        Probability of a random choice at the start, and after the share `epsilon_share` of the
+        updates; it falls linearly in between. (1.0, 0.05) if None.
     epsilon_share : float
-        Share of the updates after which `epsilon` has reached its end.
+        Share of the updates after which `epsilon` reaches its final value.
     validation : float
         Share of the graphs of `fit` kept for choosing the best state; see `learn_on_attacked`.
     evaluate_every, copy_every : int
@@ -200,7 +202,7 @@ class RLS2V(LearnedAttack):
 
     @property
     def learns_on_attacked(self) -> bool:
-        """Whether `fit` takes the very graphs that are then attacked."""
+        """Return whether `fit` needs the same graphs that are then attacked."""
         return bool(by_recipe(self, "learn_on_attacked"))
 
     @property

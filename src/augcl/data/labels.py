@@ -92,7 +92,7 @@ def node_classes(labels: Sequence[Any] | np.ndarray[Any, Any] | Tensor) -> Tenso
             f"the class of node {node}, counted from 0, is {values[node]}: classes are whole "
             "numbers from 0 on, or -1 if the class is not known"
         )
-    return torch.from_numpy(np.where(known, values, -1).astype(np.int64))
+    return torch.from_numpy(np.where(known, values, np.int64(-1)).astype(np.int64))
 
 
 def _numbers(values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
@@ -138,6 +138,8 @@ def class_labels(graphs: GraphSet, y: Any = None) -> NDArray[Any]:
     if y is None:
         raise InputError(f"{graphs.name} has no labels: give them as y")
     labels = y.cpu().numpy() if isinstance(y, Tensor) else np.asarray(y)
+    if y is graphs.y and (graphs.labels is None or (labels < 0).any()):
+        raise InputError(f"{graphs.name} has no class for every graph: give them as y")
     if labels.shape != (len(graphs),):
         raise InputError(
             f"y has shape {labels.shape} for {len(graphs)} graphs: give one class per graph"

@@ -1,4 +1,10 @@
-"""How much each negative counts: one small interface, one file per method."""
+"""Decide how much each negative counts in the loss.
+
+`base` has the interface, `Hardness`. AUGCL is `affinity` (the weight) with its two parts,
+`partition` (two groups of candidates) and `uncertainty` (a network that learns the groups). The
+other methods are `debiased` (DCL, HCL) and `progcl`; `oracle` uses the labels and is for
+comparisons only.
+"""
 
 from collections.abc import Mapping
 from typing import Any
@@ -39,22 +45,34 @@ HARDNESS: dict[str, type[Hardness]] = {
 """Names for `hardness=` and the command line; a new hardness adds one line."""
 
 CEILING: dict[str, type[Hardness]] = {"oracle": Oracle}
-"""Uses the labels: no method, for comparisons only."""
+"""Upper bounds that use the labels: not methods, for comparisons only."""
 
 
 def named_hardness(
     name: str, recipe: str = "default", options: Mapping[str, Any] | None = None
 ) -> Hardness:
-    """Make the hardness of that name; AUGCL gets the settings of the recipe.
+    """Return a new hardness by name.
 
-    `options` are parameters of the user; an unknown one raises `InputError`.
+    Parameters
+    ----------
+    name : str
+        A key of `HARDNESS` or `CEILING`.
+    recipe : {"default", "authors", "paper"}
+        Settings of AUGCL; the other methods have one set of settings.
+    options : mapping, optional
+        Parameters that replace those of the recipe; an unknown name raises `InputError`.
+
+    Examples
+    --------
+    >>> named_hardness("hcl", options={"beta": 0.5})
+    HCL(beta=0.5)
     """
     every = HARDNESS | CEILING
     kind = every[one_of(name, every, "hardness")]
     known = kind().get_params()
     for key in options or {}:
         if not known:
-            raise InputError(f"hardness {name} has no options, so no {key!r}: leave it out")
+            raise InputError(f"hardness {name} has no options: leave out {key!r}")
         one_of(key, known, f"option of hardness {name}")
     if issubclass(kind, AffinityUncertainty):
         return kind.from_recipe(recipe, **options or {})

@@ -1,10 +1,15 @@
-"""AUGCL: the weight of a negative is how unsure a model is about which group it belongs to.
+"""AUGCL: weight each negative by how unsure a model is about the group it belongs to.
+
+Read from top to bottom:
 
 s_ij = cos(z_i, z_j)                                  affinity of anchor i and candidate j
 c_ij = 1 if j is in the similar group of i, else 0    partition.py: 2-means of row i
 u_ij = P(“I don't know” | z_i, z_j, s_ij)             uncertainty.py: a network learns c_ij
 w_ij = α_i · u_ij                                     `AffinityUncertainty.log_weights`
 loss_i = −s_ii/τ + log( e^{s_ii/τ} + Σ_{j≠i} w_ij e^{s_ij/τ} )       losses/info_nce.py
+
+α_i scales the weights of an anchor to mean 1 (`alpha="row"`). By default w_ij is (u_ij)^temper with
+temper = 0.25 before this scaling; temper = 1 is the published weight.
 """
 
 from __future__ import annotations
@@ -28,81 +33,85 @@ from augcl.hardness.uncertainty import Estimator, PairNetwork, Pairs, make_estim
 from augcl.ops.cosine import cosine, unit_rows
 
 EXCLUDED = -1e4
-"""log u of a candidate that the distance estimator leaves out."""
+"""log u of a similar candidate under the distance estimator: its weight is practically 0."""
 
 MEANING = {
     "collapsed": "All weights are (almost) equal, so the weighted loss is (almost) the plain one",
-    "unlearned": "Its weights differ, but it names the groups no better than the larger group does",
+    "unlearned": "The weights differ, but the model predicts the groups hardly better than always "
+    "naming the larger group",
 }
-"""What it means that the uncertainty model is in that state."""
+"""Explanation of each state of the uncertainty model other than "alive"."""
 
 
 class CollapseWarning(UserWarning):
-    """The uncertainty model is not alive: it collapsed, or it has not learned the groups."""
+    """Warn that the uncertainty model collapsed, or that it has not learned the groups."""
 
 
 class UndefinedAlphaError(InputError):
-    """α = 1/(μ + kδ) is no weight on these data, because μ + kδ is not positive."""
+    """Report that α = 1/(μ + kδ) is not defined on these data, because μ + kδ is not positive."""
 
 
 class AffinityUncertainty(Hardness):
-    """Affinity uncertainty (AUGCL): w_ij = α · u_ij, no gradient through w.
+    """Weight negatives by affinity uncertainty (AUGCL): w_ij = α_i · u_ij, without gradient.
 
-    The candidates of each anchor are split in two groups, similar and other ones (*partition*), a
-    small network learns the groups with an extra answer "I don't know" (*estimator*), and its
-    uncertainty u_ij is the weight of candidate j in the loss of anchor i. The defaults are not the
-    paper's, which `from_recipe("paper")` gives, nor the released code's (`from_recipe("authors")`);
-    docs/paper.md lists every statement of the paper with the argument that stands for it.
+    Split the candidates of each anchor into a similar and a dissimilar group (*partition*). Train a
+    small network to predict the group, with an extra answer "I don't know" (*estimator*). Its
+    uncertainty u_ij is the weight of candidate j in the loss of anchor i.
+
+    The defaults differ from the paper (`from_recipe("paper")`) and from the released code
+    (`from_recipe("authors")`); docs/paper.md lists every statement of the paper with its argument.
 
     Parameters
     ----------
     partition : {"kmeans", "spectral"}
-        How the candidates of an anchor are split in two.
+        Clustering that splits the candidates of an anchor into two groups.
     partition_of : {"affinity", "embedding"}
-        What is split: the affinities of one anchor to its candidates, as the released code does,
-        or the embeddings of the candidates, as the paper's text says. Embeddings have one
-        clustering for all anchors, and an anchor's similar group is the cluster it lies in.
+        What is clustered: the affinities of one anchor to its candidates (released code), or the
+        embeddings of the candidates (text of the paper), with one clustering for all anchors; the
+        similar group of an anchor is then the cluster it lies in.
     estimator : {"gamblers", "softmax", "entropy", "distance"}
-        Source of the uncertainty; "distance" learns nothing (u = 1 / (1 − s_ij) for dissimilar
-        candidates, 0 for similar ones).
+        Definition of the uncertainty, see `augcl.hardness.uncertainty`. "distance" trains no
+        network: u = 1 / (1 − s_ij) for dissimilar candidates, 0 for similar ones.
     reward : float
-        o of Deep Gamblers, above 1; the larger, the less is abstained.
+        Reward o of Deep Gamblers, above 1. A larger reward makes the model abstain less.
     alpha : "row", "global" or float
-        "row": weights have mean 1 in each row, the positive counted, as in the released code.
-        "global": they have mean 1 over all negatives of the fit, without the positives (α = 1/μ).
-        A number k: α = 1/(μ + kδ), with μ and δ the mean and standard deviation of u over all
-        negatives of the fit; where μ + kδ is not positive, `fit` raises `UndefinedAlphaError`.
+        "row": the weights of each anchor have mean 1, the positive included (released code).
+        "global": the weights have mean 1 over all negatives of the fit, without the positives
+        (α = 1/μ). A number k: α = 1/(μ + kδ), with μ and δ the mean and standard deviation of u
+        over all negatives of the fit; `fit` raises `UndefinedAlphaError` unless μ + kδ > 0.
     temper : float
-        Power of the weights, which are then renormalised: 1 as published, 0 is uniform. The
-        default is mild, because at full strength the weights of a living model cost accuracy; it
-        was chosen on ``digits``, which is in no table of the paper.
+        Exponent of u before the weights are scaled: 1 is the published weight, 0 gives uniform
+        weights. The default is small because the published weights of a model that has learned
+        reduce the accuracy; it was chosen on ``digits``, which is in no table of the paper.
     refresh : int, optional
-        A contrastive method refits it every `refresh` epochs; it fits once if None, as published.
+        Refit every `refresh` epochs; fit once if None, as published.
     normalize, affinity_input : bool
-        Inputs of the network: embeddings of unit length; the affinity too.
+        Scale the embeddings to unit length before they enter the network; add the affinity as an
+        input.
     similar : {"larger", "positive"}
-        The group called similar: the one of larger affinities (the anchor's own cluster, where
-        embeddings are split), or the one with the positive.
+        Which group is the similar one: the group of larger affinities (the anchor's own cluster
+        with ``partition_of="embedding"``), or the group that contains the positive.
     warmup, passes : int
-        Passes over the batches with cross-entropy, then with the estimator's loss.
+        Passes over the batches with cross-entropy, and after them with the estimator's loss.
     optimizer : {"adam", "sgd"}
     lr : float
+        Learning rate of the network.
     reduction : {"mean", "sum"}
-        The loss of an anchor is the mean over its candidates, as in the released code, or their
-        sum, as printed in the paper; SGD then takes steps that are M times as long.
+        Loss of an anchor: the mean over its M candidates (released code), or their sum (paper),
+        which multiplies the steps of SGD by M.
     hidden : int
-        Units of the network's two hidden layers; 128 as published.
+        Units of each of the two hidden layers; 128 as published.
     pair_batch : int
         Pairs per update.
     pairs_per_pass : int or None
-        Largest number of pairs, about, of a pass after the first; all if None, as published.
+        Approximate number of pairs in each pass after the first; all pairs if None, as published.
     restarts : int
-        New attempts, each with twice the warm-up, while the network is not alive.
+        Further attempts while the model has not learned, each with twice the warm-up of the last.
     recipe : {"default", "authors", "paper"}
-        The recipe that these settings come from; a label that `from_recipe` sets. A method with
-        another ``recipe=`` refuses this hardness, because it would ignore that recipe.
+        Name of the recipe that these settings come from; set by `from_recipe`. A method with
+        another ``recipe=`` rejects this hardness, because the two would contradict each other.
     random_state : int
-        Seed, where `fit` is given no generator.
+        Seed that `fit` uses if it gets no generator.
 
     Attributes
     ----------
@@ -174,13 +183,13 @@ class AffinityUncertainty(Hardness):
 
     @classmethod
     def from_recipe(cls, name: str, **settings: Any) -> AffinityUncertainty:
-        """Take the settings of a recipe: "default", "authors" or "paper".
+        """Return an instance with the settings of a recipe.
 
         Parameters
         ----------
-        name : str
+        name : {"default", "authors", "paper"}
         **settings :
-            Parameters that replace those of the recipe.
+            Constructor parameters that replace those of the recipe.
 
         Examples
         --------
@@ -194,7 +203,10 @@ class AffinityUncertainty(Hardness):
 
     @torch.no_grad()
     def log_weights(self, anchors: Tensor, candidates: Tensor, affinity: Tensor) -> Tensor:
-        """Return the (N, M) log w_ij; finite for finite embeddings."""
+        """Return log w_ij = log α_i + temper · log u_ij, (N, M); finite for finite embeddings.
+
+        `anchors` (N, D), `candidates` (M, D) and their cosines `affinity` (N, M).
+        """
         self._need_fit()
         log_u = self.temper * self._log_uncertainty(anchors, candidates, affinity)[0]
         if self.alpha == "row":
@@ -205,17 +217,17 @@ class AffinityUncertainty(Hardness):
     def _log_uncertainty(
         self, anchors: Tensor, candidates: Tensor, affinity: Tensor
     ) -> tuple[Tensor, Tensor | None]:
-        """Return the (N, M) log u_ij, and the groups that the network names, if there is one."""
+        """Return log u_ij (N, M), and the predicted groups (N, M) if there is a network."""
         if self.network_ is None:
             nearness = -(1 - affinity).clamp_min(1e-6).log()
             similar = self._groups(anchors, candidates, affinity) == 1
             return torch.where(similar, EXCLUDED, nearness), None
-        network = self.network_.to(affinity.device)  # a loaded one lies on the CPU
+        network = self.network_.to(affinity.device)  # a network from a file is on the CPU
         logits = network.blocked(*self._inputs(anchors, candidates, affinity))
         return self._estimator().log_uncertainty(logits), (logits[..., 1] > logits[..., 0]).long()
 
     def _groups(self, anchors: Tensor, candidates: Tensor, affinity: Tensor) -> Tensor:
-        """Return (N, M) 1 for the similar candidates of each anchor, else 0."""
+        """Return c_ij (N, M): 1 for the similar candidates of each anchor, else 0."""
         if self.partition_of == "embedding":
             group = embedding_groups(*self._embeddings(anchors, candidates), self.partition)
         else:
@@ -227,9 +239,9 @@ class AffinityUncertainty(Hardness):
     def _inputs(
         self, anchors: Tensor, candidates: Tensor, affinity: Tensor
     ) -> tuple[Tensor, Tensor, Tensor | None]:
-        """Return what the network sees: embeddings and, if it may see them, affinities (N, M).
+        """Return the inputs of the network: embeddings, and affinities (N, M) if it uses them.
 
-        The affinities of each anchor are standardised.
+        The affinities of each anchor are standardised to mean 0 and standard deviation 1.
         """
         anchors, candidates = self._embeddings(anchors, candidates)
         if not self.affinity_input:
@@ -248,15 +260,18 @@ class AffinityUncertainty(Hardness):
     def fit(
         self, batches: Batches, *, generator: torch.Generator | None = None
     ) -> AffinityUncertainty:
-        """Learn the uncertainty of pairs (anchors (N, D), candidates (N, D))."""
+        """Train the uncertainty model on batches of anchors (N, D) and candidates (N, D).
+
+        Warn with `CollapseWarning` if the model has not learned after all `restarts`.
+        """
         self._check()
         if generator is None:
             generator = torch.Generator().manual_seed(int(self.random_state))
-        if iter(batches) is batches:  # an iterator can be read once, and we read every pass
+        if iter(batches) is batches:  # an iterator can be read only once, but every pass reads it
             batches = list(batches)
         first = next(iter(batches), None)
         if first is None:
-            raise InputError("AffinityUncertainty got no batches: it needs two graphs or more")
+            raise InputError("AffinityUncertainty got no batches: train on two graphs or more")
         check_pair(first)
         for attempt in range(self.restarts + 1):
             warmup = self.warmup * 2**attempt
@@ -297,7 +312,7 @@ class AffinityUncertainty(Hardness):
 
     @torch.no_grad()
     def _pairs(self, anchors: Tensor, candidates: Tensor) -> Pairs:
-        """Return what the network learns from: its inputs and the groups of one batch."""
+        """Return the training data of one batch: the inputs of the network and the groups."""
         affinity = cosine(anchors, candidates)
         groups = self._groups(anchors, candidates, affinity)
         return Pairs(*self._inputs(anchors, candidates, affinity), groups)
@@ -311,7 +326,7 @@ class AffinityUncertainty(Hardness):
 
     @torch.no_grad()
     def _measure(self, batches: Batches) -> None:
-        """Find the mean and the variation of u over all negatives, and the vitals."""
+        """Compute the vitals, and the mean and variation of u over all negatives, for α."""
         log_us, vitals = [], []
         for anchors, candidates in batches:
             affinity = cosine(anchors, candidates)
@@ -335,26 +350,26 @@ class AffinityUncertainty(Hardness):
 
     @property
     def _alpha_divisor(self) -> float:
-        """(μ + kδ) / μ."""
+        """Return (μ + kδ) / μ."""
         return 1.0 if isinstance(self.alpha, str) else 1 + self.alpha * self._variation
 
     def weights(self, anchors: Tensor, candidates: Tensor) -> Tensor:
-        """Return the (N, M) weights w_ij of candidate j in the loss of anchor i."""
+        """Return the weights w_ij (N, M) of candidate j in the loss of anchor i."""
         return self.log_weights(anchors, candidates, cosine(anchors, candidates)).exp()
 
     @torch.no_grad()
     def uncertainty(self, anchors: Tensor, candidates: Tensor) -> Tensor:
-        """Return the (N, M) matrix U of the paper: the uncertainty about each candidate's group."""
+        """Return the uncertainties u_ij (N, M), the paper's matrix U."""
         self._need_fit()
         return self._log_uncertainty(anchors, candidates, cosine(anchors, candidates))[0].exp()
 
     @torch.no_grad()
     def groups(self, anchors: Tensor, candidates: Tensor) -> Tensor:
-        """Return (N, M) True where candidate j is in the similar group of i; needs no fit."""
+        """Return (N, M) bool: is candidate j in the similar group of anchor i? Needs no fit."""
         return self._groups(anchors, candidates, cosine(anchors, candidates)).bool()
 
     def margins(self, anchors: Tensor, candidates: Tensor, tau: float) -> Tensor:
-        """Return the (N, M) margins m_ij = τ/2 · log w_ij of the paper's Theorem 1."""
+        """Return the margins m_ij = τ/2 · log w_ij (N, M) of the paper's Theorem 1."""
         number("tau", tau, above=0)
         return tau / 2 * self.log_weights(anchors, candidates, cosine(anchors, candidates))
 
@@ -420,7 +435,7 @@ def check_pair(batch: tuple[Tensor, Tensor]) -> None:
         )
     if not all(bool(part.isfinite().all()) for part in batch):
         raise InputError(
-            "the embeddings hold NaN or infinity: the training before has diverged, lower its "
+            "the embeddings contain NaN or infinity: the contrastive training diverged, lower its "
             "learning rate"
         )
 

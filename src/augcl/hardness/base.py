@@ -1,4 +1,6 @@
-"""What every hardness is: a rule that turns the negatives of an anchor into one number.
+"""The interface of every hardness: a rule that turns the negatives of an anchor into one number.
+
+With s_ij the cosine of anchor i and candidate j, and w_ij the weight of negative j,
 
 loss_i = −s_ii/τ + logaddexp( s_ii/τ , log_mass_i ),   log_mass_i = log Σ_j w_ij · exp(s_ij/τ)
 """
@@ -19,14 +21,14 @@ Batches = Iterable[tuple[Tensor, Tensor]]
 class Hardness(BaseEstimator):  # type: ignore[misc]
     """Decide how much each negative counts; in this base class all count the same.
 
-    A method overrides `log_weights` (AUGCL, ProGCL: the weight of each negative) or `log_mass`
-    (DCL, HCL: what their sum becomes), and `fit` if it learns something. It knows nothing of the
-    contrastive method that uses it: when it is fitted and when its weights begin to count is
-    decided there (`augcl.methods.contrast`).
+    A subclass overrides `log_weights` (AUGCL, ProGCL: one weight per negative) or `log_mass` (DCL,
+    HCL: another function of their sum), and `fit` if it learns from data. It does not depend on the
+    contrastive method that uses it: that method decides when to fit the hardness and from which
+    epoch on the weights are used (`augcl.methods.contrast`).
 
     Examples
     --------
-    A hardness of your own, which ignores the negatives that are no nearer than a right angle:
+    Define a hardness that ignores every negative whose cosine with the anchor is not above 0:
 
     >>> import augcl
     >>> class Near(Hardness):
@@ -41,23 +43,31 @@ class Hardness(BaseEstimator):  # type: ignore[misc]
     """The exponents p of the sums Σ_j w_ij · exp(p · s_ij / τ) that `log_mass` needs."""
 
     def fit(self, batches: Batches, *, generator: torch.Generator | None = None) -> Hardness:
-        """Learn from batches of pairs, which are read once per pass and may differ each time."""
+        """Learn from batches of pairs; return self.
+
+        Parameters
+        ----------
+        batches : iterable of (anchors (N, D), candidates (N, D))
+            Iterated once per pass; the batches may differ from pass to pass.
+        generator : torch.Generator, optional
+            Source of random draws.
+        """
         return self
 
     def log_weights(self, anchors: Tensor, candidates: Tensor, affinity: Tensor) -> Tensor | None:
-        """Return the (N, M) log w_ij, without gradient; None where all weights are 1.
+        """Return log w_ij (N, M) without gradient, or None if all weights are 1.
 
         Parameters
         ----------
         anchors, candidates : (N, D), (M, D)
-            Embeddings as the projector gives them; M ≥ N, and row i of both is one positive pair.
+            Outputs of the projector; M ≥ N, and row i of both is one positive pair.
         affinity : (N, M)
             Their cosines.
         """
         return None
 
     def log_mass(self, log_sums: Tensor, positive: Tensor, *, count: int, tau: float) -> Tensor:
-        """Return the (N,) log-mass of the negatives.
+        """Return the log-mass (N,) of the negatives of each anchor.
 
         Parameters
         ----------
@@ -73,14 +83,14 @@ class Hardness(BaseEstimator):  # type: ignore[misc]
         return log_sums[0]
 
     def state(self) -> dict[str, Tensor]:
-        """Return what was learned, for a model file; empty before `fit`."""
+        """Return the learned tensors, for a model file; empty before `fit`."""
         return {}
 
     def load_state(self, state: dict[str, Tensor]) -> None:
-        """Take back what `state` gave."""
+        """Restore the tensors that `state` returned."""
 
     def diagnose(self) -> dict[str, Any]:
-        """Return numbers that show whether the fit succeeded, for metrics and reports."""
+        """Return measures of the last fit, for metrics and reports; empty before `fit`."""
         return {}
 
     def _check(self) -> None:
@@ -88,14 +98,22 @@ class Hardness(BaseEstimator):  # type: ignore[misc]
 
 
 class Uniform(Hardness):
-    """Every negative counts the same: GraphCL, GRACE and GCA as published."""
+    """Give every negative the same weight: GraphCL, GRACE and GCA as published.
+
+    Examples
+    --------
+    >>> import augcl
+    >>> z = torch.eye(3)
+    >>> augcl.info_nce(z, z, hardness=Uniform()).equal(augcl.info_nce(z, z))
+    True
+    """
 
 
 def gives_weights(hardness: Hardness) -> bool:
-    """Return whether the hardness gives weights to pairs."""
+    """Return whether the hardness weights single pairs (it overrides `log_weights`)."""
     return type(hardness).log_weights is not Hardness.log_weights
 
 
 def learns(hardness: Hardness) -> bool:
-    """Return whether the hardness learns from data: one that does not needs no warm-up."""
+    """Return whether the hardness learns from data (it overrides `fit`) and so needs a warm-up."""
     return type(hardness).fit is not Hardness.fit

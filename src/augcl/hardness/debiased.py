@@ -1,4 +1,4 @@
-"""DCL and HCL: subtract the mass of the false negatives that a known prior predicts."""
+"""DCL and HCL: subtract the expected mass of the false negatives, given their share."""
 
 from __future__ import annotations
 
@@ -12,19 +12,20 @@ from augcl.hardness.base import Hardness
 
 
 class DCL(Hardness):
-    """Debiased contrastive loss (Chuang et al., 2020).
+    """Subtract the expected mass of false negatives from the loss: debiased contrastive learning.
 
-    A share τ⁺ of the negatives is of the anchor's class and looks like its positive; their mass is
-    subtracted from the sum, which is kept above what N negatives at cosine −1 would have:
+    Assume that a share τ⁺ of the N negatives has the anchor's class and is as similar as the
+    positive. Their mass is subtracted from the sum, which cannot fall below the mass of N negatives
+    at cosine −1:
 
         mass_i = max( (Σ_j E_ij − τ⁺ N E_ii) / (1 − τ⁺), N e^{−1/τ} ),   E = exp(s / τ)
 
-    It needs no fit.
+    Nothing is learned, so `fit` is not needed.
 
     Parameters
     ----------
     tau_plus : float
-        Prior probability that a negative is false, from 0 (plain InfoNCE) to below 1.
+        Prior probability that a negative is false, at least 0 (plain InfoNCE) and below 1.
 
     References
     ----------
@@ -47,12 +48,15 @@ class DCL(Hardness):
         return self._debiased(log_sums[0], positive, count, tau)
 
     def _debiased(self, log_sum: Tensor, positive: Tensor, count: int, tau: float) -> Tensor:
-        """log max( (sum − τ⁺ N e^positive) / (1 − τ⁺), N e^{−1/τ} ), no gradient where cut."""
+        """Return log max( (sum − τ⁺ N e^positive) / (1 − τ⁺), N e^{−1/τ} ), (N,).
+
+        Anchors at the lower bound get no gradient.
+        """
         if self.tau_plus == 0:
             return log_sum
         log_share = math.log(self.tau_plus * count) + positive - log_sum
         some_left = log_share < 0
-        # A share of 1 or more leaves nothing: the logarithm must not see it, nor its gradient.
+        # If the share is 1 or more, the difference is not positive: keep it out of the logarithm.
         left = torch.where(some_left, log_share, -1.0).expm1().neg().log()
         log_mass = log_sum + left - math.log1p(-self.tau_plus)
         least = math.log(count) - 1 / tau
@@ -63,21 +67,21 @@ class DCL(Hardness):
 
 
 class HCL(DCL):
-    """Contrastive learning with hard negative samples (Robinson et al., 2021).
+    """Weight negatives by their similarity, and debias as `DCL` does (hard negative sampling).
 
-    Negative j counts with the weight E_ij^β over its mean (with gradient, unlike AUGCL's), and a
-    share τ⁺ is subtracted as in `DCL`:
+    The weight of negative j is E_ij^β divided by its mean over the negatives (with gradient, unlike
+    AUGCL's weight); a share τ⁺ is subtracted as in `DCL`:
 
         mass_i = max( (R_i − τ⁺ N E_ii) / (1 − τ⁺), N e^{−1/τ} )
         R_i = N Σ_j E_ij^{β+1} / Σ_j E_ij^β
 
-    It needs no fit. As in the released code the tilt is β · s / τ, so that β acts more strongly at
-    a lower temperature.
+    Nothing is learned, so `fit` is not needed. As in the released code the exponent is β · s / τ,
+    so that a lower temperature makes β stronger.
 
     Parameters
     ----------
     beta : float
-        0 or more; 0 is `DCL`.
+        Concentration on similar negatives, at least 0; 0 is `DCL`.
     tau_plus : float
         See `DCL`.
 

@@ -1,4 +1,4 @@
-"""What a hardness does with the negatives: after a fit (`Vitals`) and in every epoch."""
+"""Measure a hardness: its uncertainty model after a fit (`Vitals`), its weights in every epoch."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 LEARNED = 0.2
-"""Share of the errors of "always the larger group" that a model which has learned corrects.
+"""Smallest share of the errors of "always the larger group" that a model must correct to be alive.
 
 A network with random weights corrects up to a tenth of them by chance.
 """
@@ -16,21 +16,26 @@ A network with random weights corrects up to a tenth of them by chance.
 
 @dataclass(frozen=True)
 class Vitals:
-    """Whether the uncertainty model of AUGCL has learned: means over the batches of its fit.
+    """Measures that show whether AUGCL's uncertainty model has learned; means over its batches.
 
     Parameters
     ----------
     uncertainty_mean, uncertainty_std : float
         Mean and standard deviation of u over all pairs.
     weight_std : float
-        Standard deviation of u over its row mean: the weights before `temper` and another `alpha`
-        soften them.
+        Standard deviation of u divided by its row mean: the weights with ``temper=1, alpha="row"``.
     near_one : float
         Share of these weights within 1 % of 1.
     agreement : float
-        Share of pairs whose group the model names correctly.
+        Share of pairs whose group the model predicts correctly.
     majority : float
         Share of the larger group: the agreement of a model that has learned nothing.
+
+    Examples
+    --------
+    >>> vitals = Vitals(0.3, 0.2, 0.7, 0.01, agreement=0.95, majority=0.6)
+    >>> vitals.state
+    'alive'
     """
 
     uncertainty_mean: float
@@ -42,10 +47,10 @@ class Vitals:
 
     @property
     def state(self) -> str:
-        """State of the model.
+        """Return "collapsed", "unlearned" or "alive".
 
-        "collapsed": all weights are (almost) equal. "unlearned": they differ, but the model names
-        the groups hardly better than one that always names the larger group. "alive": neither.
+        "collapsed": all weights are (almost) equal. "unlearned": they differ, but the model
+        predicts the groups hardly better than always naming the larger group. "alive": neither.
         """
         if self.near_one >= 0.9 or self.weight_std <= 0.01:
             return "collapsed"
@@ -54,14 +59,15 @@ class Vitals:
 
     @property
     def alive(self) -> bool:
-        """The weights differ, and the model has learned the groups."""
+        """Return whether the weights differ and the model has learned the groups."""
         return self.state == "alive"
 
     @classmethod
     def of_batch(cls, log_u: Tensor, guess: Tensor | None, group: Tensor) -> Vitals:
         """Compute the vitals of one batch.
 
-        All are (N, M): log u, the groups that the model names (if it names any), the true groups.
+        All are (N, M): log u, the predicted groups (None if no model predicts them), the groups of
+        the partition.
         """
         u = log_u.exp()
         w = torch.softmax(log_u, dim=1) * log_u.shape[1]
@@ -82,13 +88,16 @@ class Vitals:
         return cls.from_tensor(torch.stack([v.to_tensor() for v in several]).mean(0))
 
     def to_dict(self) -> dict[str, float | str]:
+        """Return all measures and the state by name, for JSON files."""
         return {**asdict(self), "state": self.state}
 
     def to_tensor(self) -> Tensor:
+        """Return the measures as a tensor (6,), for a model file."""
         return torch.tensor(astuple(self), dtype=torch.float64)
 
     @classmethod
     def from_tensor(cls, values: Tensor) -> Vitals:
+        """Restore the vitals from `to_tensor`."""
         return cls(*values.tolist())
 
     def __str__(self) -> str:
@@ -96,10 +105,10 @@ class Vitals:
 
 
 class WeightStatistics:
-    """Mean and spread of the weights of negatives, from running sums over many batches.
+    """Accumulate mean and spread of the weights of negatives over many batches.
 
-    With labels also the mean weight of true negatives (another class) and of false ones (the same
-    class); a pair with an unknown class (−1) is neither. Labels never enter the training.
+    With labels, also the mean weight of true negatives (another class) and of false negatives (the
+    same class); a pair with an unknown class (−1) is neither. Labels are never used for training.
 
     Examples
     --------
@@ -115,7 +124,7 @@ class WeightStatistics:
     def add(self, w: Tensor, labels: Tensor | None = None, *, first: int = 0) -> None:
         """Add rows `first`, `first` + 1, … of a square matrix of weights; set its diagonal to 0."""
         own = w.diagonal(first)
-        own.zero_()  # counts in none of the sums
+        own.zero_()  # the anchor itself is no negative: leave it out of all sums
         self._add("count", w.numel() - len(own))
         self._add("total", w.sum(dtype=torch.float64))
         self._add("squares", w.square().sum(dtype=torch.float64))

@@ -1,4 +1,4 @@
-"""The ceiling: what perfect knowledge of the false negatives would gain."""
+"""The oracle: an upper bound for every weighting, from perfect knowledge of false negatives."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from augcl.errors import InputError
 from augcl.hardness.base import Hardness
 
 SMALLEST = 1e-30
-"""Stands for a weight of 0, whose logarithm would not be finite."""
+"""Used instead of a weight of 0, whose logarithm is not finite."""
 
 
 class Oracle(Hardness):
-    """Weights from the labels: NOT a method, but the upper bound of any weighting of negatives.
+    """Weight negatives by their labels: NOT a method, but the upper bound of any weighting.
 
-    Candidates of the anchor's own class (false negatives) weigh `false_weight`, all others 1.
-    Where this gains nothing over plain training, no hardness can.
+    Candidates of the anchor's own class (false negatives) get the weight `false_weight`, all others
+    1. If the oracle gains nothing over plain training, no hardness can.
 
     Parameters
     ----------
     false_weight : float
-        From 0 (false negatives are left out) to 1 (plain training).
+        Weight of false negatives, from 0 (leave them out) to 1 (plain training).
 
     Examples
     --------
@@ -39,9 +39,9 @@ class Oracle(Hardness):
         self.false_weight = false_weight
 
     def with_labels(self, labels: Tensor | None) -> Oracle:
-        """Return the oracle of one batch, whose candidates have these labels (M,); −1: unknown."""
+        """Return an oracle for one batch whose candidates have these labels (M,); −1: unknown."""
         if labels is None:
-            raise InputError("the oracle weighs negatives by their labels: these data have none")
+            raise InputError("the oracle needs labels, but these data have none")
         oracle = Oracle(self.false_weight)
         oracle.labels_ = labels
         return oracle
@@ -59,5 +59,5 @@ class Oracle(Hardness):
 
 
 def for_batch(hardness: Hardness, labels: Tensor | None) -> Hardness:
-    """Return the hardness for a batch with these labels: the oracle alone may see them."""
+    """Return the hardness for a batch with these labels (M,); only the oracle gets to see them."""
     return hardness.with_labels(labels) if isinstance(hardness, Oracle) else hardness

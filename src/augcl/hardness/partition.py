@@ -1,9 +1,13 @@
-"""Two groups of candidates for every anchor: the similar ones (True) and the others.
+"""Split the candidates of every anchor into two groups: similar (True) and dissimilar (False).
 
-The paper can be read in two ways, and both are here. *Affinity*: the cosines of one anchor to its
-candidates are split, one clustering per anchor (the released code). *Embedding*: the candidates
-themselves are split, one clustering for all anchors, and the cluster that an anchor lies in is its
-similar group (the text).
+AUGCL's paper and its released code split different things; both are here:
+
+* *affinity* (released code, `PARTITIONS`): split the cosines of one anchor to its candidates, one
+  clustering per anchor.
+* *embedding* (text of the paper, `embedding_groups`): split the candidates' embeddings, one
+  clustering for all anchors. The similar group of an anchor is the cluster that it lies in.
+
+Each can use k-means or spectral clustering.
 """
 
 from __future__ import annotations
@@ -17,29 +21,29 @@ from torch import Tensor
 from augcl.errors import InputError
 
 BLOCK = 1 << 17
-"""Numbers at a time, so that the steps after the sort find them in the cache."""
+"""Affinities processed at a time, so that the steps after the sort find them in the cache."""
 
 
 def two_means(affinity: Tensor) -> Tensor:
-    """Split each row in two groups with the least within-group sum of squares.
+    """Split each row into two groups with the smallest within-group sum of squares (exact 2-means).
 
-    In one dimension the best groups are the k smallest and the m − k largest numbers, so all
-    m − 1 splits of the sorted row are compared. With the row centred, the sum of squares
-    *between* the groups, to be as large as possible, is S_k² / k + S_k² / (m − k) with S_k the
-    sum of the k smallest.
+    In one dimension the best groups are the k smallest and the m − k largest values for some k, so
+    all m − 1 splits of the sorted row are compared. In a centred row the sum of squares *between*
+    the groups, which is to be maximised, is S_k² / k + S_k² / (m − k), where S_k is the sum of the
+    k smallest values.
 
-    Equal numbers are never parted; a constant row is one group, all True; of equally good splits
-    the one with the larger group of large affinities counts.
+    Equal values stay in one group; a constant row is one group, all True. Among equally good splits
+    the one with the most True entries is chosen.
 
     Parameters
     ----------
     affinity : (N, M) float
-        Finite numbers, for instance cosines.
+        Finite values, for instance cosines.
 
     Returns
     -------
     (N, M) bool
-        True for the group of the larger affinities.
+        True for the group of larger affinities.
 
     Examples
     --------
@@ -64,31 +68,31 @@ def _split_rows(affinity: Tensor) -> Tensor:
     centred -= centred.mean(1, keepdim=True)
     k = torch.arange(1, m, device=affinity.device, dtype=torch.float64)
     between = centred.cumsum_(1)[:, :-1].square_().mul_(1 / k + 1 / (m - k))
-    # A split inside a run of equal numbers is never better than one at its ends, and comparing
-    # with the number below the split puts the whole run on one side.
+    # A split inside a run of equal values is never better than one at its ends, and comparing
+    # with the largest value below the split puts the whole run on one side.
     largest_below = ordered.gather(1, between.argmax(1, keepdim=True))
     constant = ordered[:, :1] == ordered[:, -1:]
     return affinity > largest_below.masked_fill_(constant, -torch.inf)
 
 
 def _sort_rows(x: Tensor) -> Tensor:
-    if x.device.type == "cpu":  # NumPy sorts values without the indices that torch adds
+    if x.device.type == "cpu":  # NumPy is faster: torch also computes the indices
         return torch.from_numpy(np.sort(x.numpy(), axis=1))
     return x.sort(1).values
 
 
 STARTS = 8
-"""Main directions of the points along which 2-means starts; the best result is kept."""
+"""Principal directions of the points from which 2-means starts; the best result is kept."""
 
 STEPS = 100
-"""Steps of 2-means at most; it stops when no point changes sides."""
+"""Largest number of steps of 2-means; it stops earlier if no point changes its cluster."""
 
 
 def two_clusters(points: Tensor) -> Tensor:
-    """Split each set of points in two with a small within-cluster sum of squares (2-means).
+    """Split each set of points into two clusters by 2-means.
 
-    Lloyd's algorithm starts from the best split along each of the main directions of the set, so
-    that no random draw takes part. Which of the two clusters is called True has no meaning.
+    Lloyd's algorithm starts from the best split along each principal direction of the set, so that
+    the result does not depend on random draws. Which of the two clusters is True has no meaning.
 
     Parameters
     ----------
@@ -98,7 +102,7 @@ def two_clusters(points: Tensor) -> Tensor:
     Returns
     -------
     (S, M) bool
-        Equal points are one cluster, all True.
+        If all points are equal, they are one cluster, all True.
 
     Examples
     --------
@@ -110,7 +114,7 @@ def two_clusters(points: Tensor) -> Tensor:
     centred = points.detach().double()
     centred = centred - centred.mean(1, keepdim=True)
     directions = torch.linalg.eigh(centred.mT @ centred).eigenvectors[..., -STARTS:]
-    if 1 < directions.shape[-1] < STARTS:  # few: take the diagonals between the two main ones, too
+    if 1 < directions.shape[-1] < STARTS:  # few directions: add the diagonals of the first two
         first, second = directions[..., -1:], directions[..., -2:-1]
         directions = torch.cat([directions, first + second, first - second], dim=-1)
     along = (centred @ directions).mT  # (S, starts, M)
@@ -123,20 +127,20 @@ def two_clusters(points: Tensor) -> Tensor:
         if label.equal(before):
             break
     high, low, total = _centres(centred, label)
-    between = ((high - low) * total).sum(-1)  # the larger, the smaller within the clusters
+    between = ((high - low) * total).sum(-1)  # largest where the within-cluster sum is smallest
     best = between.argmax(1)
     return label[torch.arange(len(label), device=label.device), best]
 
 
 def _centres(centred: Tensor, label: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Means of both clusters, and the sum of the first; all points together sum to 0."""
+    """Return the means of both clusters and the sum of the True one; all points sum to 0."""
     size = label.sum(-1, keepdim=True)
     total = label.double() @ centred
     return total / size.clamp_min(1), -total / (label.shape[-1] - size).clamp_min(1), total
 
 
 def spectral_clusters(points: Tensor) -> Tensor:
-    """Split each set of points in two by spectral clustering (Ng, Jordan and Weiss, 2001).
+    """Split each set of points into two clusters by spectral clustering.
 
     The kernel is exp(−‖x − y‖² / 2σ²), with σ² the variance of the set; its diagonal is 0. The
     rows of the two leading eigenvectors of the normalised kernel, scaled to unit length, are split
@@ -149,9 +153,21 @@ def spectral_clusters(points: Tensor) -> Tensor:
     Returns
     -------
     (S, M) bool
-        Equal points are one cluster, all True.
+        If all points are equal, they are one cluster, all True.
+
+    References
+    ----------
+    A. Y. Ng, M. I. Jordan and Y. Weiss. "On Spectral Clustering: Analysis and an Algorithm".
+    NIPS 2001.
+
+    Examples
+    --------
+    >>> points = torch.tensor([[[0.0], [0.1], [5.0], [5.1]]])
+    >>> label = spectral_clusters(points)[0]
+    >>> (label == label[0]).tolist()
+    [True, True, False, False]
     """
-    if points.shape[1] < 3:  # a kernel of two points without its diagonal knows no distance
+    if points.shape[1] < 3:  # with two points the normalised kernel is the same at any distance
         return two_clusters(points)
     points = points.detach().double()
     centred = points - points.mean(1, keepdim=True)
@@ -168,18 +184,23 @@ def spectral_clusters(points: Tensor) -> Tensor:
 
 
 def spectral(affinity: Tensor, *, block: int = 32) -> Tensor:
-    """Spectral clustering of each row's numbers.
+    """Split each row into two groups by spectral clustering of its values.
 
     Parameters
     ----------
     affinity : (N, M) float
     block : int
-        Rows at a time; memory is block · M² numbers.
+        Rows processed at a time; the kernels take block · M² floats.
 
     Returns
     -------
     (N, M) bool
-        True for the group of the larger affinities; a constant row is one group, all True.
+        True for the group of larger affinities; a constant row is one group, all True.
+
+    Examples
+    --------
+    >>> spectral(torch.tensor([[0.1, 0.9, 0.2, 0.8]])).int().tolist()
+    [[0, 1, 0, 1]]
     """
     parts = [spectral_clusters(rows.unsqueeze(2)) for rows in affinity.detach().split(block)]
     label = torch.cat(parts) if parts else torch.ones_like(affinity, dtype=torch.bool)
@@ -190,19 +211,19 @@ def spectral(affinity: Tensor, *, block: int = 32) -> Tensor:
 
 
 PARTITIONS: dict[str, Callable[[Tensor], Tensor]] = {"kmeans": two_means, "spectral": spectral}
-"""By name: (N, M) affinities to (N, M) groups."""
+"""Maps (N, M) affinities → (N, M) groups by name, for `AffinityUncertainty(partition=)`."""
 
 CLUSTERINGS: dict[str, Callable[[Tensor], Tensor]] = {
     "kmeans": two_clusters,
     "spectral": spectral_clusters,
 }
-"""By name: (S, M, D) points to (S, M) clusters."""
+"""Maps (S, M, D) points → (S, M) clusters, by the same names."""
 
 
 def embedding_groups(anchors: Tensor, candidates: Tensor, partition: str) -> Tensor:
-    """Split the candidates in two clusters; similar are those in the cluster of the anchor.
+    """Split the candidates into two clusters; the similar group of an anchor is its own cluster.
 
-    An anchor lies in the cluster with the nearer mean. One clustering serves all anchors.
+    All anchors share one clustering. An anchor belongs to the cluster with the nearer mean.
 
     Parameters
     ----------
@@ -212,6 +233,13 @@ def embedding_groups(anchors: Tensor, candidates: Tensor, partition: str) -> Ten
     Returns
     -------
     (N, M) bool
+        True where candidate j is in the cluster of anchor i.
+
+    Examples
+    --------
+    >>> candidates = torch.tensor([[0.0, 1.0], [0.1, 1.0], [1.0, 0.0]])
+    >>> embedding_groups(candidates[:1], candidates, "kmeans").tolist()
+    [[True, True, False]]
     """
     label = CLUSTERINGS[partition](candidates.unsqueeze(0))[0]
     points = candidates.detach().double()

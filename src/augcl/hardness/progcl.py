@@ -1,4 +1,4 @@
-"""ProGCL: a negative weighs its similarity times the probability that it is a true one."""
+"""ProGCL: weight a negative by its similarity times the probability that it is a true negative."""
 
 from __future__ import annotations
 
@@ -20,53 +20,59 @@ from augcl.hardness.partition import two_means
 from augcl.ops.cosine import cosine
 
 EDGE = 1e-6
-"""Data are kept so far from 0 and 1, where the densities may be infinite."""
+"""Distance of the data from 0 and 1, where the densities may be infinite."""
 
 NARROWEST = 1e-6
-"""Smallest variance: a component on a single point would have none."""
+"""Smallest variance of a component; on a single point it would be 0."""
 
 RAREST = 1e-6
-"""Smallest weight: a component that lost all its points does not take its logarithm to −∞."""
+"""Smallest weight of a component; without points it would be 0, and its logarithm −∞."""
 
 LEFT_OUT = -1e30
-"""Log-weight of what is no negative."""
+"""Log-weight of a candidate that is no negative of the anchor."""
 
 ROWS = 256
-"""Nodes at a time whose negatives are mixed."""
+"""Nodes whose negatives are mixed at a time."""
 
 WeightBlock = Callable[[slice, slice | Tensor], Tensor]
-"""Weights of some rows and columns of all pairs of nodes: `augcl.losses.PairWeights.block`."""
+"""Returns the weights of a block of pairs of nodes: `augcl.losses.PairWeights.block`."""
 
 
 class ProGCL(Hardness):
-    """Hardness by a beta mixture of the similarities (Xia et al., 2022).
+    """Weight or mix negatives by a beta mixture of the similarities (ProGCL).
 
     A mixture of two beta distributions is fitted to the similarities x = (s + 1) / 2 of sampled
-    negatives; B_ij = P(lower component | x_ij) · x_ij, without gradient, is how hard a negative is.
+    negatives; the lower component stands for true negatives. The hardness of a negative is
+    B_ij = P(lower component | x_ij) · x_ij, without gradient.
 
     Parameters
     ----------
     mode : {"weight", "mix"}
-        Weigh each negative by B over its row mean; or leave all as they are and add synthetic
-        ones, mixed from the hardest.
+        "weight": the weight of a negative is B divided by its row mean. "mix": all weights are 1,
+        and synthetic negatives, mixed from the hardest ones, are added.
     start : int, optional
-        Epoch before which a contrastive method fits the mixture, once; after its usual warm-up if
-        None (half of the epochs, on nodes at most 400; published: 400 of 2,500, and 10 of 20 on
-        graphs).
+        Number of epochs after which a contrastive method fits the mixture, once; its usual warm-up
+        if None (half of the epochs, for nodes at most 400). Published: 400 of 2,500 epochs for
+        nodes, 10 of 20 for graphs.
     init_weight : float
-        Weight of the upper component (false negatives) at the start of the fit.
+        Initial weight of the upper component (false negatives).
     iterations : int
         Iterations of expectation maximisation.
     columns : int
-        Candidates drawn per batch of the fit.
+        Candidates drawn from each batch for the fit.
     hardest : int
-        Number of each anchor's hardest negatives that mode "mix" mixes, in a random order.
+        Number of hardest negatives of each anchor that mode "mix" mixes, in random order.
     random_state : int
-        Seed, where no generator is given.
+        Seed that is used if no generator is given.
 
     Attributes
     ----------
     mixture_ : BetaMixture
+
+    References
+    ----------
+    J. Xia, L. Wu, G. Wang, J. Chen and S. Z. Li. "ProGCL: Rethinking Hard Negative Mining in
+    Graph Contrastive Learning". ICML 2022. arXiv:2110.02027.
 
     Examples
     --------
@@ -101,20 +107,20 @@ class ProGCL(Hardness):
 
     @torch.no_grad()
     def fit(self, batches: Batches, *, generator: torch.Generator | None = None) -> ProGCL:
-        """Fit the mixture to the similarities of the batches, the positives left out."""
+        """Fit the mixture to the similarities of the batches, without the positive pairs."""
         self._check()
         if generator is None:
             generator = torch.Generator().manual_seed(int(self.random_state))
         found = [self._sample(*batch, generator) for batch in batches if len(batch[0]) > 1]
         if not found:
-            raise InputError("ProGCL got no batches: it needs two graphs or more")
+            raise InputError("ProGCL got no batches: train on two graphs or more")
         self.mixture_ = BetaMixture.fit(
             torch.cat(found), weight_high=self.init_weight, iterations=self.iterations
         )
         return self
 
     def _sample(self, anchors: Tensor, candidates: Tensor, generator: torch.Generator) -> Tensor:
-        """Similarities in [0, 1] of all anchors to some candidates other than their positives."""
+        """Return similarities in [0, 1] of all anchors to random candidates, without positives."""
         chosen = torch.randperm(len(candidates), generator=generator)[: self.columns]
         chosen = chosen.to(anchors.device)
         own = torch.arange(len(anchors), device=anchors.device)[:, None] == chosen
@@ -122,7 +128,7 @@ class ProGCL(Hardness):
 
     @torch.no_grad()
     def log_weights(self, anchors: Tensor, candidates: Tensor, affinity: Tensor) -> Tensor:
-        """(N, M) log B_ij over the mean of its row, the positive left out; finite."""
+        """Return the log of B_ij divided by its row mean without the positive, (N, M); finite."""
         if not hasattr(self, "mixture_"):
             raise NotFittedError("ProGCL has no weights yet: call fit first")
         x = _similarity(affinity)
@@ -134,18 +140,18 @@ class ProGCL(Hardness):
 
     @property
     def mixes(self) -> bool:
-        """Whether synthetic negatives are added, and none is weighted."""
+        """Return whether synthetic negatives are added and none is weighted (mode "mix")."""
         return self.mode == "mix"
 
     def synthetic_log_mass(
         self, logits: Tensor, log_weights: Tensor, generator: torch.Generator | None = None
     ) -> Tensor:
-        """Return the (N,) log-mass of the synthetic negatives of a batch.
+        """Return the log-mass (N,) of the synthetic negatives of a batch.
 
         Parameters
         ----------
         logits, log_weights : (N, N)
-            s_ij / τ, and what the method of that name gives.
+            s_ij / τ, and the output of `log_weights`.
         generator : Generator, optional
             Draws which negatives are mixed with which; seeded by `random_state` if None.
         """
@@ -163,10 +169,10 @@ class ProGCL(Hardness):
         columns: Tensor | None = None,
         generator: torch.Generator | None = None,
     ) -> Tensor:
-        """Return the (2N,) log-mass of the synthetic negatives of nodes with unit rows u and v.
+        """Return the log-mass (2N,) of the synthetic negatives of nodes with unit rows u, v (N, D).
 
-        If only the nodes in `columns` are negatives, as many of the hardest are mixed as can be
-        expected among them, and the mass is scaled up.
+        If only the nodes in `columns` are negatives, the number of mixed negatives is reduced by
+        their share of all nodes, and the mass is scaled up by the inverse.
         """
         hardest = drawn = min(self.hardest, len(u) - 1)
         if columns is not None:
@@ -192,7 +198,10 @@ class ProGCL(Hardness):
             self.mixture_ = BetaMixture(*state["mixture"])
 
     def diagnose(self) -> dict[str, Any]:
-        """Both components' means and the weight of the upper one; collapsed if one vanished."""
+        """Return the means of both components, the weight of the upper one, and the state.
+
+        The state is "collapsed" if one component has practically no weight, else "alive".
+        """
         if not hasattr(self, "mixture_"):
             return {}
         low, high = self.mixture_.mean.tolist()
@@ -212,16 +221,17 @@ def _similarity(cosines: Tensor) -> Tensor:
 
 
 def mixed_log_mass(logits: Tensor, log_weights: Tensor, order: Tensor) -> Tensor:
-    """(N,) log Σ_k exp(m_k), m_k the mean of two heavy negatives' logits by their weights.
+    """Return log Σ_k exp(m_k), (N,), where m_k is the weighted mean logit of two hard negatives.
 
     Parameters
     ----------
     logits : (N, M)
         s_ij / τ.
     log_weights : (N, M)
-        Without gradient; very low where j is no negative of i.
+        Without gradient; `LEFT_OUT` where j is no negative of i.
     order : (K,) int64
-        A permutation, the same for all anchors: the k-th heaviest is mixed with the order[k]-th.
+        A permutation, shared by all anchors: the negative with the k-th largest weight is mixed
+        with the order[k]-th.
 
     Examples
     --------
@@ -239,7 +249,7 @@ def mixed_log_mass(logits: Tensor, log_weights: Tensor, order: Tensor) -> Tensor
 def mixed_node_log_mass(
     u: Tensor, v: Tensor, tau: float, weights: WeightBlock, order: Tensor, columns: Tensor | None
 ) -> Tensor:
-    """(N,) the same for nodes, from unit rows u against v, with some rows at a time in memory."""
+    """Return `mixed_log_mass` (N,) of unit rows u against v (N, D), `ROWS` anchors at a time."""
     nodes = torch.arange(len(v), device=v.device) if columns is None else columns
     of_columns = slice(None) if columns is None else columns
     smallest = torch.finfo(torch.float32).tiny
@@ -260,7 +270,7 @@ def mixed_node_log_mass(
 
 @dataclass(frozen=True)
 class BetaMixture:
-    """Density Σ_k weight_k · Beta(x; alpha_k, beta_k), k = 0 (lower mean), 1.
+    """A mixture with density Σ_k weight_k · Beta(x; alpha_k, beta_k); k = 0 has the lower mean.
 
     Parameters
     ----------
@@ -282,10 +292,18 @@ class BetaMixture:
 
     @classmethod
     def fit(cls, x: Tensor, *, weight_high: float = 0.05, iterations: int = 10) -> BetaMixture:
-        """Expectation maximisation by weighted moments, finite for any data in [0, 1].
+        """Fit by expectation maximisation with weighted moments; finite for any data in [0, 1].
 
-        From ProGCL's starting point it often ends where one component covers everything; so it
-        also starts from the best split of the data in two, and the likelier mixture is kept.
+        From ProGCL's starting point one component often ends up covering all data. A second run
+        therefore starts from the 2-means split of the data, and the likelier mixture is kept.
+
+        Parameters
+        ----------
+        x : any shape
+            Data in [0, 1].
+        weight_high : float
+            Initial weight of the upper component.
+        iterations : int
         """
         x = x.double().clamp(EDGE, 1 - EDGE).flatten()
         log_x, log_rest = x.log(), (-x).log1p()
@@ -303,40 +321,40 @@ class BetaMixture:
 
     @property
     def mean(self) -> Tensor:
-        """(2,) means of the components."""
+        """Return the means of the components, (2,)."""
         return self.alpha / (self.alpha + self.beta)
 
     def log_probability_low(self, x: Tensor) -> Tensor:
-        """log P(component 0 | x), in the shape and type of x."""
+        """Return log P(component 0 | x), in the shape and type of x."""
         x = x.clamp(EDGE, 1 - EDGE)
         return logsigmoid(self._log_odds(x.log(), (-x).log1p()))
 
     def _log_odds(self, log_x: Tensor, log_rest: Tensor) -> Tensor:
-        """log of P(component 0 | x) / P(component 1 | x), from log x and log(1 − x)."""
+        """Return log( P(component 0 | x) / P(component 1 | x) ) from log x and log(1 − x)."""
         slope_x, slope_rest, shift = (float(v[0] - v[1]) for v in self._coefficients())
         return slope_x * log_x + slope_rest * log_rest + shift
 
     def _log_densities(self, log_x: Tensor, log_rest: Tensor) -> Tensor:
-        """(2, n) log of weight times density, from log x and log(1 − x)."""
+        """Return log(weight · density) (2, n) from log x and log(1 − x)."""
         slope_x, slope_rest, shift = (v[:, None] for v in self._coefficients())
         return slope_x * log_x + slope_rest * log_rest + shift
 
     def _coefficients(self) -> tuple[Tensor, Tensor, Tensor]:
-        """(2,) each: what log x, log(1 − x) and 1 are multiplied by in the log-densities."""
+        """Return the coefficients of log x, log(1 − x) and 1 in the log-densities, (2,) each."""
         a, b = self.alpha, self.beta
         return a - 1, b - 1, self.weight.log() + (a + b).lgamma() - a.lgamma() - b.lgamma()
 
     @classmethod
     def _from_moments(cls, x: Tensor, share: Tensor) -> BetaMixture:
-        """The betas with the mean and variance of the data, by each component's (2, n) share."""
+        """Return betas with the mean and variance of the data, weighted by `share` (2, n)."""
         total = share.sum(1)
         mean = share @ x / total
         variance = (share * (x - mean[:, None]).square()).sum(1) / total
-        possible = mean * (1 - mean)  # the variance of a beta is below that
+        possible = mean * (1 - mean)  # upper bound of the variance of a beta distribution
         variance = variance.clamp_min(NARROWEST).minimum(0.999 * possible)
         precision = possible / variance - 1
         alpha, beta = mean * precision, (1 - mean) * precision
-        # As published: else the density of the upper component is infinite at 1.
+        # As published: with beta < 1 the density of the upper component would be infinite at 1.
         beta[1] = 1.01 if beta[1] < 1 else beta[1]
         return cls(alpha, beta, (total / len(x)).clamp_min(RAREST))
 
@@ -346,5 +364,5 @@ class BetaMixture:
 
 
 def _shares(low: Tensor) -> Tensor:
-    """(n,) shares of the lower component to the (2, n) of both, none of them 0."""
+    """Return the shares of both components (2, n) from those of the lower one (n,), all above 0."""
     return torch.stack([low, 1 - low]).clamp_min(1e-12)

@@ -1,4 +1,10 @@
-"""How unsure a small network is about the group of a pair: the models behind the weights."""
+"""The uncertainty of AUGCL: how unsure a small network is about the group of a pair.
+
+`PairNetwork` maps all pairs (anchor i, candidate j) of a batch to logits. An `Estimator` has the
+loss of these logits against the groups of `partition.py`, and reads the uncertainty u_ij from
+them: `Gamblers` (AUGCL's, with the reward o), `SoftmaxResponse` or `Entropy`. `train_network` is
+the training loop.
+"""
 
 from __future__ import annotations
 
@@ -20,19 +26,21 @@ from augcl.ops.adam import Adam
 
 
 class PairNetwork(nn.Module):
-    """Three linear maps on [z_i ; ẑ_j ; s_ij] for all pairs (i, j), without building the pairs.
+    """Map [z_i ; ẑ_j ; s_ij] to logits for all pairs (i, j): three linear layers with ReLU.
 
-    W [z_i ; ẑ_j ; s_ij] = A z_i + C ẑ_j + a s_ij: two small products and a broadcast stand in for
-    the first product over all N · M pairs.
+    The first layer is W [z_i ; ẑ_j ; s_ij] = A z_i + C ẑ_j + a s_ij: two small products and a
+    broadcast replace one product over all N · M pairs, and the pairs are never concatenated.
 
     Parameters
     ----------
     width : int
         D, width of an embedding.
     classes : int
-        Outputs per pair.
+        Logits per pair.
     hidden : int
-        Units of both hidden layers.
+        Units of each of the two hidden layers.
+    generator : torch.Generator
+        Draws the initial weights.
     """
 
     def __init__(
@@ -45,17 +53,20 @@ class PairNetwork(nn.Module):
         self.last = glorot_linear(hidden, classes, generator)
 
     def forward(self, anchors: Tensor, candidates: Tensor, affinity: Tensor | None) -> Tensor:
-        """(N, D), (M, D) and (N, M) to logits (N, M, classes); without affinities, s = 0."""
+        """Return logits (N, M, classes) of anchors (N, D), candidates (M, D), affinities (N, M).
+
+        Without affinities, s = 0.
+        """
         rows, columns, for_affinity = self._factors(anchors, candidates)
         hidden = rows[:, None, :] + columns
         if affinity is not None:
             hidden.addcmul_(affinity[:, :, None], for_affinity)
-        # Pairs in one row: torch copies gradients of what is changed in place through a view.
+        # Flattened to (pairs, hidden): through a 3-D view the in-place ReLU would copy gradients.
         logits: Tensor = self.last(self.middle(hidden.relu_().flatten(0, 1)).relu_())
         return logits.unflatten(0, hidden.shape[:2])  # type: ignore[no-any-return]
 
     def _factors(self, anchors: Tensor, candidates: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """A z_i + b, C ẑ_j and a."""
+        """Return A z_i + b (N, hidden), C ẑ_j (M, hidden) and a (hidden,)."""
         for_anchor, for_candidate, for_affinity = self.first.weight.split(
             [self.width, self.width, 1], dim=1
         )
@@ -66,10 +77,10 @@ class PairNetwork(nn.Module):
     def blocked(
         self, anchors: Tensor, candidates: Tensor, affinity: Tensor | None, *, pairs: int = 4096
     ) -> Tensor:
-        """`forward`, some rows at a time in the same memory, which so stays in the cache.
+        """Return the same logits as `forward`, without gradient, about `pairs` pairs at a time.
 
-        Units are rows and pairs are columns here: the last product, with its few outputs, is then
-        twice as fast.
+        The blocks share one buffer, which stays in the cache. Units are rows and pairs are columns:
+        the last product, with its few outputs, is then twice as fast.
         """
         rows, columns, for_affinity = self._factors(anchors, candidates)
         rows, columns = rows.t().contiguous()[:, :, None], columns.t().contiguous()[:, None, :]
@@ -91,29 +102,35 @@ class PairNetwork(nn.Module):
 
 
 class Estimator(ABC):
-    """Loss of a pair's logits against its group, and the log-uncertainty read from them."""
+    """Define the loss of logits against groups, and the uncertainty as a function of logits."""
 
     classes: int = 2
 
     def loss(self, logits: Tensor, group: Tensor) -> Tensor:
-        """Mean loss of logits (P, classes) for groups (P,) in {0, 1}."""
+        """Return the mean loss of logits (P, classes) against groups (P,) in {0, 1}."""
         return cross_entropy(logits, group)
 
     @abstractmethod
     def log_uncertainty(self, logits: Tensor) -> Tensor:
-        """(…, classes) logits to (…) log u, finite for finite logits."""
+        """Return log u (…) of logits (…, classes); finite for finite logits."""
 
     @property
     def ignorance(self) -> float:
-        """The loss of a model that has learned nothing about the groups."""
+        """Return the loss of a model that has learned nothing about the groups."""
         return math.log(2)
 
 
 @dataclass(frozen=True)
 class Gamblers(Estimator):
-    """A third output u, "I don't know", that pays 1/reward of a right answer (Deep Gamblers).
+    """Add a third class "I don't know", whose probability is the uncertainty u (Deep Gamblers).
 
-    The loss is −log(p_c + u / o). With o < 2, abstaining (loss log o) beats guessing (log 2).
+    For a pair in group c the loss is −log(p_c + u / o) with the reward o: abstaining pays 1/o of a
+    correct answer. With o < 2, abstaining everywhere (loss log o) beats guessing (loss log 2).
+
+    Parameters
+    ----------
+    reward : float
+        o, above 1. A larger reward makes the model abstain less.
 
     References
     ----------
@@ -138,7 +155,7 @@ class Gamblers(Estimator):
 
 
 class SoftmaxResponse(Estimator):
-    """u = 1 − max_c p_c, which for two groups is the smaller probability.
+    """Use u = 1 − max_c p_c, which for two groups is the smaller probability.
 
     References
     ----------
@@ -151,29 +168,29 @@ class SoftmaxResponse(Estimator):
 
 
 class Entropy(Estimator):
-    """u = −Σ_c p_c log p_c."""
+    """Use the entropy of the predicted group, u = −Σ_c p_c log p_c."""
 
     def log_uncertainty(self, logits: Tensor) -> Tensor:
         gap = (logits[..., 0] - logits[..., 1]).abs()
         surprise_likely, surprise_unlikely = softplus(-gap), softplus(gap)
-        # −log p of the likely group is about e^{−gap}, which underflows long before −gap does.
+        # −log p of the likely group is about e^{−gap}, which underflows; its logarithm is −gap.
         log_surprise = torch.where(gap > 15, -gap, surprise_likely.clamp_min(1e-7).log())
         terms = (logsigmoid(gap) + log_surprise, logsigmoid(-gap) + surprise_unlikely.log())
         return torch.logaddexp(*terms)
 
 
 def _log_probabilities(logits: Tensor) -> Tensor:
-    """(…, classes) logits to (classes, …) log p: over a last axis of 3 it would be slow."""
+    """Return log p (classes, …) of logits (…, classes): softmax over a last axis of 3 is slow."""
     return log_softmax(logits.movedim(-1, 0), dim=0)
 
 
 def make_estimator(name: str, reward: float) -> Estimator:
-    """The estimator of that name."""
+    """Return an estimator by name: "gamblers", "softmax" or "entropy"."""
     return {"gamblers": Gamblers(reward), "softmax": SoftmaxResponse(), "entropy": Entropy()}[name]
 
 
 class Pairs(NamedTuple):
-    """The pairs of one batch as the network sees them."""
+    """All pairs of one batch: inputs of the network, and the group (N, M) of each pair."""
 
     anchors: Tensor
     candidates: Tensor
@@ -182,7 +199,7 @@ class Pairs(NamedTuple):
 
 
 OPTIMIZERS: dict[str, Callable[..., torch.optim.Optimizer]] = {
-    "adam": partial(Adam, foreach=True),  # a small network: calls are what takes time
+    "adam": partial(Adam, foreach=True),  # in a small network the number of calls decides the time
     "sgd": torch.optim.SGD,
 }
 
@@ -202,13 +219,13 @@ def train_network(
     pairs_per_pass: int | None,
     generator: torch.Generator,
 ) -> None:
-    """Cross-entropy warm-up, then the estimator's own loss.
+    """Train the network: first with cross-entropy (warm-up), then with the estimator's own loss.
 
-    The warm-up lasts `warmup` passes, and up to three times as many while the network is no
-    better than one that knows nothing: from such a start, abstaining everywhere is downhill.
-    An update minimises the mean over its anchors of the mean or the sum (`reduction`) over their
-    candidates. The first pass sees every pair; the others a share of the anchors of each batch,
-    against all their candidates, so that they come to about `pairs_per_pass`.
+    The warm-up lasts `warmup` passes. It continues, up to three times as long, while the network is
+    no better than one that has learned nothing: from there the estimator's loss would fall fastest
+    towards abstaining everywhere. The loss of an update is the mean over its anchors of the mean or
+    sum (`reduction`) over their candidates. The first pass uses every pair. Later passes use random
+    anchors of each batch with all their candidates, about `pairs_per_pass` pairs in total.
     """
     make = OPTIMIZERS[one_of(optimizer, OPTIMIZERS, "optimizer")]
     steps = make(network.parameters(), lr=lr)
@@ -243,13 +260,13 @@ def train_network(
 
 
 def _two_way(logits: Tensor, group: Tensor) -> Tensor:
-    # Without the answer "I don't know": cross-entropy over all three would first drive it to
-    # zero everywhere, and what is almost zero comes back slowly.
+    # Cross-entropy over all three outputs would drive the third, "I don't know", to almost zero
+    # everywhere, and from there it returns slowly.
     return cross_entropy(logits[:, :2], group)
 
 
 class _Prepared(Iterable[Pairs]):
-    """Batches with their groups; a list never changes, so its groups are found once."""
+    """Iterate over batches with their groups; the groups of a list are computed only once."""
 
     def __init__(self, batches: Batches, prepare: Callable[[Tensor, Tensor], Pairs]) -> None:
         self.batches = batches

@@ -1,4 +1,4 @@
-"""The contrastive loss, with any hardness of negatives."""
+"""InfoNCE, the contrastive loss of a batch, with any hardness. The equation is in `_one_way`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from augcl.errors import InputError
 from augcl.hardness.base import Hardness, Uniform, gives_weights
@@ -15,7 +15,7 @@ from augcl.losses.node_info_nce import LEAST_TAU, node_info_nce
 from augcl.ops.cosine import cosine
 
 MASKED = -1e30
-"""The logit of what is no negative: its exponential is 0, and it is finite, so gradients are."""
+"""Logit of an entry that is no negative: its exponential is 0; it is finite, so gradients are."""
 
 
 def info_nce(
@@ -30,33 +30,35 @@ def info_nce(
     generator: torch.Generator | None = None,
     observe: Callable[[Tensor], None] | None = None,
 ) -> Tensor:
-    """Mean over anchors i of −s_ii/τ + log( e^{s_ii/τ} + Σ_{j≠i} w_ij e^{s_ij/τ} ).
+    """Return the mean over anchors i of −s_ii/τ + log( e^{s_ii/τ} + Σ_{j≠i} w_ij e^{s_ij/τ} ).
+
+    s_ij is the cosine of anchor i and candidate j.
 
     Parameters
     ----------
     anchors, candidates : (N, D)
-        Embeddings of the two views; row i of both is a positive pair. Cosines are taken inside.
+        Embeddings of the two views; row i of both is a positive pair. They need not have length 1.
     tau : float
         Temperature.
     hardness : Hardness, optional
-        Gives the weights w; all are 1 if None.
+        Decides the weights w_ij; all are 1 if None.
     positive_in_denominator : bool
-        False leaves e^{s_ii/τ} out of the logarithm, as GraphCL's own loss does.
+        Whether e^{s_ii/τ} is part of the sum in the logarithm; GraphCL's own loss leaves it out.
     symmetric : bool
-        Average over both directions: each view is the anchor once.
+        Average over both directions, so that each view is the anchor once.
     intra : bool
-        The other anchors of the same view are negatives too, with the same weights (GRACE). In
-        both directions this takes memory linear in N, unless the hardness gives weights or τ over
-        its largest power is below 0.02.
+        Use the other anchors as negatives too, with the same weights (GRACE). With
+        ``symmetric=True`` this takes memory linear in N, unless the hardness weights single pairs
+        or τ divided by its largest power is below 0.02.
     generator : Generator, optional
-        Source of random draws; only ``ProGCL(mode="mix")`` draws.
+        Source of random draws; only ``ProGCL(mode="mix")`` uses it.
     observe : callable, optional
-        Called with each (N, N) matrix of log-weights, for statistics.
+        Called with each matrix of log-weights (N, N), for statistics.
 
     Returns
     -------
     scalar
-        0 when there is only one pair, since it has no negatives.
+        0 if there is only one pair, which has no negatives.
 
     Examples
     --------
@@ -110,7 +112,7 @@ def _one_way(
     generator: torch.Generator | None,
     observe: Callable[[Tensor], None] | None,
 ) -> Tensor:
-    """Return the loss of one direction: the equation itself."""
+    """Return the loss of one direction. This is the equation itself, in log space."""
     if len(anchors) < 2:
         return (anchors.sum() + candidates.sum()) * 0
     affinity = _wide(cosine(anchors, candidates))
@@ -139,63 +141,11 @@ def _one_way(
 
 
 def _log_sum(logits: Tensor, power: float, masked: Tensor, log_weights: Tensor | None) -> Tensor:
-    """Return the (N,) log Σ_j w_ij · exp(power · logit_ij), without what is masked."""
+    """Return log Σ_j w_ij · exp(power · logit_ij) (N,) over the entries that are not masked."""
     logits = (logits if power == 1 else logits * power).masked_fill(masked, MASKED)
     return (logits if log_weights is None else logits + log_weights).logsumexp(1)
 
 
 def _wide(x: Tensor) -> Tensor:
-    """Cast to at least single precision: half, which autocast gives, cannot hold exponentials."""
+    """Cast half precision (from autocast) to single precision: exponentials would overflow."""
     return x.float() if x.dtype.itemsize < 4 else x
-
-
-class InfoNCE(nn.Module):
-    """`info_nce` as a module, with its temperature and hardness inside.
-
-    Parameters
-    ----------
-    tau, hardness, positive_in_denominator, symmetric, intra :
-        See `info_nce`.
-
-    Examples
-    --------
-    >>> import augcl
-    >>> z1, z2 = torch.randn(2, 32, 8, generator=torch.Generator().manual_seed(0))
-    >>> loss = InfoNCE(tau=0.5, hardness=augcl.DCL(), symmetric=True)
-    >>> loss(z1, z2).equal(augcl.info_nce(z1, z2, tau=0.5, hardness=augcl.DCL(), symmetric=True))
-    True
-    """
-
-    def __init__(
-        self,
-        tau: float = 0.2,
-        hardness: Hardness | None = None,
-        *,
-        positive_in_denominator: bool = True,
-        symmetric: bool = False,
-        intra: bool = False,
-    ) -> None:
-        super().__init__()
-        self.tau = tau
-        self.hardness = hardness
-        self.positive_in_denominator = positive_in_denominator
-        self.symmetric = symmetric
-        self.intra = intra
-
-    def forward(
-        self, anchors: Tensor, candidates: Tensor, *, generator: torch.Generator | None = None
-    ) -> Tensor:
-        """Return the loss of two views (N, D)."""
-        return info_nce(
-            anchors,
-            candidates,
-            tau=self.tau,
-            hardness=self.hardness,
-            positive_in_denominator=self.positive_in_denominator,
-            symmetric=self.symmetric,
-            intra=self.intra,
-            generator=generator,
-        )
-
-    def extra_repr(self) -> str:
-        return f"tau={self.tau}, hardness={self.hardness}"

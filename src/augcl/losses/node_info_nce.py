@@ -1,4 +1,9 @@
-"""GRACE's loss for all nodes of a graph, exact, in memory linear in the number of nodes."""
+"""GRACE's loss over all nodes of a graph: exact, in memory linear in the number of nodes.
+
+`node_info_nce` needs for each node the sum of exponentials over its negatives, its *mass*.
+`negative_mass` computes it exactly, tile by tile; `sampled_mass` estimates it from sampled
+negatives. `PairWeights` stores the weights of all pairs in one byte each.
+"""
 
 from __future__ import annotations
 
@@ -9,20 +14,20 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from augcl.hardness.base import Hardness, Uniform, gives_weights
+from augcl.hardness.base import Hardness, Uniform
 from augcl.hardness.diagnostics import WeightStatistics
 from augcl.hardness.oracle import for_batch
 from augcl.hardness.progcl import ProGCL
 from augcl.ops.cosine import cosine, unit_rows
 
 TILE = 512
-"""Rows and columns at a time: a tile of float32 is 1 MB, which stays in the cache."""
+"""Rows and columns of a tile: in float32 it takes 1 MB, which stays in the cache."""
 
 LEAST_TAU = 0.02
-"""e^{1/τ} is then 5e21, and its sum over all nodes far from float32's largest number."""
+"""Smallest τ: e^{1/τ} is 5e21 there, and its sum over all nodes does not overflow float32."""
 
 
 def node_info_nce(
@@ -37,27 +42,34 @@ def node_info_nce(
     generator: torch.Generator | None = None,
     tile: int = TILE,
 ) -> Tensor:
-    """``info_nce`` with ``symmetric=True, intra=True``, without an N × N matrix.
+    """Return ``info_nce(…, symmetric=True, intra=True)`` without an N × N matrix in memory.
 
     Parameters
     ----------
     anchors, candidates : (N, D)
         Embeddings of the nodes in the two views.
     tau : float
-        Temperature; over the hardness's largest power it must be 0.02 or more.
+        Temperature; divided by the largest power of the hardness it must be at least 0.02.
     hardness : Hardness, optional
-        Turns the sums over the negatives into their mass; its weights are read from `weights`.
+        Turns the sums over the negatives into their mass. Its weights are not computed here; give
+        them as `weights`.
     weights : PairWeights, optional
         Weights of all pairs of nodes, for instance ``PairWeights.of(hardness, z)``; all are 1 if
         None.
     positive_in_denominator : bool
+        See `info_nce`.
     columns : (M,) int64, optional
-        Only these nodes, drawn at random, serve as negatives; their mass is scaled up, so that it
-        is that of all nodes in the mean over the draws.
+        Sampled negatives: use only these nodes, drawn at random, as negatives. Their mass is scaled
+        up, so that its expectation is the mass of all nodes.
     generator : Generator, optional
-        Source of random draws; only ``ProGCL(mode="mix")`` draws.
+        Source of random draws; only ``ProGCL(mode="mix")`` uses it.
     tile : int
-        Rows and columns at a time.
+        Rows and columns of a tile.
+
+    Returns
+    -------
+    scalar
+        0 for a single node, which has no negatives.
 
     Examples
     --------
@@ -94,7 +106,7 @@ def _log_sum(
     columns: Tensor | None,
     tile: int,
 ) -> Tensor:
-    """Return the (2N,) log Σ_b w · exp(power · z_a · z_b / τ) over the negatives b of each a."""
+    """Return log Σ_b w_ab · exp(power · z_a · z_b / τ) over the negatives b of each a, (2N,)."""
     cooler = tau / power if power else math.inf
     if columns is None:
         mass = negative_mass(z, cooler, weights=weights, tile=tile)
@@ -103,83 +115,27 @@ def _log_sum(
     return mass.clamp_min(torch.finfo(z.dtype).tiny).log() + 1 / cooler
 
 
-class NodeInfoNCE(nn.Module):
-    """`node_info_nce` as a module, with its temperature and hardness inside.
-
-    A hardness that gives weights is fitted and asked for them with `weigh`; they then stay until
-    the next call.
-
-    Parameters
-    ----------
-    tau, hardness, positive_in_denominator :
-        See `node_info_nce`.
-
-    Examples
-    --------
-    >>> import augcl
-    >>> z1, z2 = torch.randn(2, 32, 8, generator=torch.Generator().manual_seed(0))
-    >>> loss = NodeInfoNCE(tau=0.5, hardness=augcl.ProGCL().fit([(z1, z2)]))
-    >>> plain = loss(z1, z2)
-    >>> bool(loss.weigh(z1)(z1, z2) != plain)
-    True
-    """
-
-    def __init__(
-        self,
-        tau: float = 0.4,
-        hardness: Hardness | None = None,
-        *,
-        positive_in_denominator: bool = True,
-    ) -> None:
-        super().__init__()
-        self.tau = tau
-        self.hardness = hardness
-        self.positive_in_denominator = positive_in_denominator
-        self.weights: PairWeights | None = None
-
-    def weigh(self, z: Tensor) -> NodeInfoNCE:
-        """Take the weights that the fitted hardness gives to embeddings (N, D) of all nodes."""
-        if self.hardness is not None and gives_weights(self.hardness):
-            self.weights = PairWeights.of(self.hardness, z.detach())
-        return self
-
-    def forward(
-        self,
-        anchors: Tensor,
-        candidates: Tensor,
-        *,
-        columns: Tensor | None = None,
-        generator: torch.Generator | None = None,
-    ) -> Tensor:
-        """Return the loss of two views (N, D)."""
-        return node_info_nce(
-            anchors,
-            candidates,
-            tau=self.tau,
-            hardness=self.hardness,
-            weights=self.weights,
-            positive_in_denominator=self.positive_in_denominator,
-            columns=columns,
-            generator=generator,
-        )
-
-    def extra_repr(self) -> str:
-        return f"tau={self.tau}, hardness={self.hardness}"
-
-
 class PairWeights:
-    """Weights of all pairs of N nodes: w_ij = (k_ij · r_i)⁴ with a byte k_ij, N² bytes in all.
+    """Store the weights of all pairs of N nodes in N² bytes: w_ij = (k_ij · r_i)⁴, k_ij a byte.
 
-    The fourth root keeps small weights apart from each other and from 0 while the largest of the
-    row is exact. With r the weight over the row's largest, the relative error is at most about
-    2 / (255 r^¼): 2.5 % for r above a hundredth, 8 % down to 10⁻⁴, 26 % down to 10⁻⁶; from
-    1.5 · 10⁻¹¹ on a weight is 0.
+    The fourth root resolves small weights, and the largest weight of a row is exact. For a weight
+    that is r times the largest of its row, the relative error is at most about 2 / (255 r^¼): 2.5 %
+    for r above a hundredth, 8 % down to 10⁻⁴, 26 % down to 10⁻⁶. Below 1.5 · 10⁻¹¹ the stored
+    weight is 0.
 
     Parameters
     ----------
     codes : (N, N) uint8
     root : (N, 1) float32
-        r_i: the fourth root of the row's largest weight, over 255.
+        r_i: the fourth root of the largest weight of row i, divided by 255.
+
+    Examples
+    --------
+    >>> import augcl
+    >>> z1, z2 = torch.randn(2, 32, 8, generator=torch.Generator().manual_seed(0))
+    >>> weights = PairWeights.of(augcl.AffinityUncertainty().fit([(z1, z2)]), z1)
+    >>> weights.block(slice(0, 4), slice(None)).shape
+    torch.Size([4, 32])
     """
 
     def __init__(self, codes: Tensor, root: Tensor) -> None:
@@ -190,15 +146,15 @@ class PairWeights:
     def of(
         cls, hardness: Hardness, z: Tensor, *, labels: Tensor | None = None, rows: int = 128
     ) -> PairWeights:
-        """Store the weights that a fitted hardness gives to all pairs of embeddings z (N, D).
+        """Compute the weights that a fitted hardness gives to all pairs of embeddings z (N, D).
 
-        `labels` (N,) are for the oracle alone; `rows` anchors are weighed at a time.
+        Only the oracle uses `labels` (N,). `rows` anchors are processed at a time.
         """
         codes = torch.empty(len(z), len(z), dtype=torch.uint8, device=z.device)
         root = torch.empty(len(z), 1, device=z.device)
         for start in range(0, len(z), rows):
             some = z[start : start + rows]
-            every = z.roll(-start, 0)  # row i of both is one node, as a hardness may expect
+            every = z.roll(-start, 0)  # a hardness expects that row i of both is the same node
             given = for_batch(hardness, None if labels is None else labels.roll(-start, 0))
             log_w = given.log_weights(some, every, cosine(some, every))
             if log_w is None:
@@ -210,12 +166,12 @@ class PairWeights:
         return cls(codes, root)
 
     def block(self, rows: slice, columns: slice | Tensor) -> Tensor:
-        """Return the weights of some rows and columns, float32, in memory of their own."""
+        """Return the weights of some rows and columns as a new float32 tensor."""
         codes = self.codes[rows][:, columns]
         return codes.to(torch.float32).mul_(self.root[rows]).square_().square_()
 
     def describe(self, labels: Tensor | None = None, *, rows: int = 256) -> dict[str, Any]:
-        """Return their spread and, with labels, the mean of true and of false negatives."""
+        """Return the spread of the weights; with labels (N,) also means of true and false ones."""
         statistics = WeightStatistics()
         for start in range(0, len(self.codes), rows):
             some = self.block(slice(start, start + rows), slice(None))
@@ -226,7 +182,10 @@ class PairWeights:
 def negative_mass(
     z: Tensor, tau: float, *, weights: PairWeights | None = None, tile: int = TILE
 ) -> Tensor:
-    """Return the (2N,) masses of unit rows z (2N, d), times exp(−1/τ); τ must be 0.02 or more.
+    """Return the exact mass of each unit row of z (2N, D), times exp(−1/τ), (2N,).
+
+    Row i and row i + N are the two views of node i; the negatives of a row are all rows of other
+    nodes. τ must be at least 0.02.
 
     >>> z = torch.tensor([[1.0, 0.0], [0.0, 1.0]]).repeat(2, 1)  # two nodes, two equal views
     >>> negative_mass(z, tau=1.0)  # two negatives each, all at cosine 0: 2/e
@@ -239,10 +198,14 @@ def negative_mass(
 def sampled_mass(
     z: Tensor, tau: float, columns: Tensor, *, weights: PairWeights | None = None
 ) -> Tensor:
-    """Estimate the (2N,) masses from the nodes in `columns` (M,) alone; right in expectation.
+    """Estimate the masses (2N,) from sampled negatives, the nodes `columns` (M,); unbiased.
 
-    Each anchor's sum is over the drawn nodes other than itself, times (N − 1) over their number.
-    The (2N, 2M) matrix of exponentials is kept for the backward pass.
+    The sum of an anchor runs over the drawn nodes other than itself and is multiplied by (N − 1)
+    divided by their number. The (2N, 2M) matrix of exponentials is kept for the backward pass.
+
+    >>> z = torch.tensor([[1.0, 0.0], [0.0, 1.0]]).repeat(2, 1)  # two nodes, two equal views
+    >>> sampled_mass(z, 1.0, torch.tensor([0, 1]))  # all nodes drawn: as `negative_mass`
+    tensor([0.7358, 0.7358, 0.7358, 0.7358])
     """
     nodes = len(z) // 2
     both = torch.cat([columns, columns + nodes])
@@ -281,7 +244,7 @@ class _Mass(torch.autograd.Function):
 
         def pull(tiles: Iterator[_Tile]) -> Tensor:
             d_z, z_t = torch.zeros_like(z), z.t().contiguous()
-            d_z_t = torch.zeros_like(z_t)  # BLAS is faster where the tile need not be turned
+            d_z_t = torch.zeros_like(z_t)  # BLAS is faster if the tile need not be transposed
             memory = z.new_empty(tile * tile)
             for a, b, e, w in tiles:
                 for_rows, for_columns = grad[a, None], grad[b]
@@ -300,13 +263,13 @@ class _Mass(torch.autograd.Function):
 
 
 class _Tile(NamedTuple):
-    """Some entries of z against some others."""
+    """The exponentials of some rows of z against some others."""
 
     rows: slice
     columns: slice
     exponentials: Tensor
     weights: tuple[Tensor, Tensor] | None
-    """Of the columns for the rows, and of the rows for the columns, both (rows, columns)."""
+    """Weights of the columns as negatives of the rows, and the reverse; both (rows, columns)."""
 
 
 def _sum_over_tiles(
@@ -316,11 +279,12 @@ def _sum_over_tiles(
     tile: int,
     work: Callable[[Iterator[_Tile]], Tensor],
 ) -> Tensor:
-    """Sum up what the workers make of their tiles.
+    """Divide the tiles among workers, and return the sum of their results.
 
     On the CPU there are as many workers as torch has threads, with one thread each: threads inside
-    a tile would wait for each other at every step, which on a busy machine costs most of the time.
-    Who works on which tile is fixed, so that the same threads give the same bits.
+    a tile would wait for each other at every step, which takes most of the time on a busy machine.
+    The assignment of tiles to workers is fixed, so that the same number of threads gives the same
+    bits.
     """
     starts = range(0, len(z) // 2, tile)
     parts = [slice(start, min(start + tile, len(z) // 2)) for start in starts]
@@ -340,14 +304,14 @@ def _sum_over_tiles(
 def _tiles(
     z: Tensor, tau: float, weights: PairWeights | None, pairs: Sequence[tuple[slice, slice]]
 ) -> Iterator[_Tile]:
-    """Yield the exponentials of pairs of parts of the nodes, with 0 where both are one node.
+    """Yield the tiles of exponentials for pairs of node ranges, with 0 for a node with itself.
 
-    The views of a pair make three or four tiles, for which its weights are read once. All tiles
-    share one piece of memory: use each before asking for the next.
+    The two views of a pair of ranges make three or four tiles, which share the same weights. All
+    tiles share one buffer: use each tile before asking for the next.
     """
     size = max(part.stop - part.start for pair in pairs for part in pair)
     memory = z.new_empty(size * size)
-    scaled = z * (1 / (tau * math.log(2)))  # powers of 2 take two thirds of the time of those of e
+    scaled = z * (1 / (tau * math.log(2)))  # exp2 takes two thirds of the time of exp
     for first, second in pairs:
         w = None
         if weights is not None:
@@ -364,6 +328,6 @@ def _tiles(
 
 
 def _views(part: slice, z: Tensor) -> tuple[slice, slice]:
-    """Return the rows of z of some nodes, in either view."""
+    """Return the rows of z of a range of nodes in the first and in the second view."""
     nodes = len(z) // 2
     return part, slice(part.start + nodes, part.stop + nodes)

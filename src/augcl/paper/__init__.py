@@ -1,1 +1,4 @@
-"""All that only reproduces the paper: its tables, figures and the page of results."""
+"""Reproduce the paper: its tables, its figures, and the results pages in docs/.
+
+`reproductions` lists what `augcl reproduce` can compute; `rows` has the rows of every table.
+"""

@@ -1,4 +1,4 @@
-"""A cell of the table of attacks: one victim, its accuracy, and what each attack leaves of it."""
+"""The paper's table of attacks: train a victim, attack it, compare the accuracies."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ import numpy as np
 from augcl.attacks import RLS2V, Attack, GradArgmax, RandSampling
 from augcl.attacks.classifier import Structure2VecClassifier
 from augcl.attacks.graph_attack import predicted
-from augcl.data import GraphSet
 from augcl.data.generators import component_sets
+from augcl.data.graph import GraphSet
 from augcl.errors import one_of
 from augcl.evaluation.statistics import wilson_interval
 from augcl.files import write_json
@@ -34,7 +34,7 @@ PRETRAININGS: dict[str, dict[str, Any]] = {
     "progcl": {"pretrain": True, "hardness": "progcl"},
     "augcl": {"pretrain": True, "hardness": "augcl"},
 }
-"""By the columns of the paper's table: settings of the victim."""
+"""Settings of the victim for each column of the paper's table."""
 
 ATTACKS: dict[str, type[Attack]] = {
     "RandSampling": RandSampling,
@@ -45,30 +45,30 @@ ATTACKS: dict[str, type[Attack]] = {
 
 @dataclass(frozen=True)
 class AttackSpec:
-    """Everything that decides a cell, except the seed.
+    """Settings of a cell, without the seed.
 
     Parameters
     ----------
     size : {"15-20", "40-50", "90-100"}
-        Nodes of a graph.
+        Range of the number of nodes of a graph.
     depth : int
-        Of the victim.
+        Depth of the victim.
     pretraining : {"none", "graphcl", "progcl", "augcl"}
     recipe : {"default", "authors", "paper"}
-        Settings of victim and attacks; "paper" changes the hardness of the pre-training only.
+        Settings of victim and attacks; "paper" changes only the hardness of the pre-training.
     epochs : int
-        Of the victim; published are up to 1000.
+        Training epochs of the victim; published: up to 1000.
     per_class : int
-        Graphs of each class, a tenth of them for testing; published are 5000.
+        Graphs of each class, a tenth of them for testing; published: 5000.
     budget : int
-        Edges changed in each graph, at most.
+        Largest number of edges changed in each graph.
     changes : {"add", "delete", "both"}
     updates : int
-        Of the agent of RL-S2V; published are 100,000.
+        Updates of the agent of RL-S2V; published: 100,000.
     agent_graphs : int
-        Training graphs on which that agent learns (under "authors" it is the test graphs).
+        Number of training graphs on which the agent learns (with "authors", the test graphs).
     data_seed : int
-        All cells of a table share their graphs.
+        Seed of the graphs, which all cells of a table share.
     """
 
     size: str = "15-20"
@@ -84,7 +84,7 @@ class AttackSpec:
     data_seed: int = 0
 
     def victim(self, seed: int, *, progress: bool = True) -> Structure2VecClassifier:
-        """The classifier, untrained."""
+        """Return the untrained classifier."""
         settings = PRETRAININGS[one_of(self.pretraining, PRETRAININGS, "pre-training")]
         return Structure2VecClassifier(
             depth=self.depth,
@@ -96,10 +96,10 @@ class AttackSpec:
         )
 
     def attack(self, name: str, seed: int, *, progress: bool = True) -> Attack:
-        """The attack of that name."""
+        """Return the attack `name`."""
         kind = ATTACKS[one_of(name, ATTACKS, "attack")]
         own: dict[str, Any] = {"updates": self.updates, "progress": progress}
-        recipe = "default" if self.recipe == "paper" else self.recipe  # it is about victims alone
+        recipe = "default" if self.recipe == "paper" else self.recipe  # "paper": only victims
         return kind(
             budget=self.budget,
             changes=self.changes,
@@ -117,23 +117,23 @@ def attack_table_cell(
     folder: str | Path | None = None,
     progress: bool = True,
 ) -> dict[str, Any]:
-    """Train the victim, judge it, attack it; plain JSON values.
+    """Train the victim, evaluate it, attack it; return plain JSON values.
 
     Parameters
     ----------
     spec : AttackSpec
     seed : int
-        Of the victim and of the attacks.
+        Seed of the victim and of the attacks.
     attacks : names of attacks
     folder : path, optional
-        Where victim and agent keep checkpoints; a stopped cell goes on from them.
+        Folder for the checkpoints of victim and agent; a stopped cell continues from them.
 
     Returns
     -------
     dict
         ``spec``, ``seed``, ``victim`` (settings, best epoch), ``clean``, ``attacks`` by name and
         ``seconds``. Each accuracy is a dict of ``accuracy``, ``right``, ``graphs`` and the 95 %
-        interval ``low`` to ``high``; that of an attack tells ``edges`` changed in all.
+        interval ``low`` to ``high``; for an attack also the total number of changed ``edges``.
 
     Examples
     --------
@@ -176,7 +176,7 @@ def attack_table_cell(
 
 
 def accuracy_of(victim: Structure2VecClassifier, graphs: GraphSet) -> dict[str, Any]:
-    """Accuracy with its 95 % interval, right answers and number of graphs."""
+    """Return the accuracy with its 95 % interval, correct predictions and number of graphs."""
     assert graphs.y is not None
     right = int((predicted(victim, graphs) == graphs.y.cpu().numpy()).sum())
     low, high = wilson_interval(right, len(graphs))
@@ -206,12 +206,12 @@ class _Clock:
 
 DEPTHS = (2, 3, 4)
 VICTIMS = {"Original": "none", "GraphCL": "graphcl", "ProGCL": "progcl", "AUGCL": "augcl"}
-"""The paper's columns, by our names of the pre-training."""
+"""The paper's name of each column, by our name of the pre-training."""
 
 
 @dataclass(frozen=True)
 class AttackCell:
-    """One victim with one seed, attacked in all three ways; a file like any other cell."""
+    """One victim with one seed under all three attacks; stored like any other cell."""
 
     spec: AttackSpec
     seed: int
@@ -240,7 +240,7 @@ class AttackCell:
         return cell_file(out, f"components-{self.spec.size}", label, self.seed)
 
     def compute(self, out: Path, data_dir: str | None) -> None:
-        """Train and attack on one thread; a stopped cell goes on where it was."""
+        """Train and attack on one thread; continue a stopped cell from its checkpoints."""
         one_thread()
         path = self.path(out)
         record = attack_table_cell(self.spec, self.seed, folder=work_folder(path), progress=False)
@@ -254,7 +254,7 @@ def _attack_settings(attack: Attack) -> dict[str, Any]:
 
 
 def _given(method: Any, settings: dict[str, Any]) -> dict[str, Any]:
-    """Leave out what the recipe decides; its name is among the settings."""
+    """Return the settings without those that the recipe decides."""
     left = left_to_recipe(method)
     return {name: value for name, value in settings.items() if name not in left}
 
@@ -265,16 +265,16 @@ ROWS = {
     "GradArgmax": "GradArgmax",
     "RLS2V": "RL-S2V",
 }
-"""Our names of the rows, and the paper's."""
+"""The paper's name of each row, by our name."""
 SHOWN = {**ROWS, "clean": "clean"}
-"""What a reader sees of them."""
+"""Names of the rows in the printed table."""
 
 LAPTOP = {"epochs": 100, "updates": 3000}
 FULL = {"epochs": 1000, "updates": 100_000}
 
 
 def attack_cells(study: Study) -> list[AttackCell]:
-    """All victims; the published schedule if the study leaves the epochs open."""
+    """Return the cells of all victims; published schedule if the study has no epochs."""
     return [
         AttackCell(_spec(study, depth, victim), seed)
         for depth in DEPTHS
@@ -284,7 +284,7 @@ def attack_cells(study: Study) -> list[AttackCell]:
 
 
 def attack_table(study: Study) -> Outcome:
-    """One table per depth, and whether hardness-aware pre-training helps beyond noise."""
+    """Return one table per depth, and whether hardness-aware pre-training helps beyond noise."""
     found = {depth: _found(study, depth) for depth in DEPTHS}
     found = {depth: victims for depth, victims in found.items() if victims}
     grids = [_grid(depth, victims) for depth, victims in found.items()]
@@ -292,11 +292,11 @@ def attack_table(study: Study) -> Outcome:
     if grids:
         seeds = {rows["clean"].seeds for victims in found.values() for rows in victims.values()}
         note = (
-            "Accuracy in percent with its 95 % interval (Wilson, of the distinct test graphs: what "
-            "other graphs would change, not what another training would), "
-            f"{_count(seeds)}; in parentheses the paper's, single runs. Victims trained for "
-            f"{schedule['epochs']} epochs at most, the agent of RL-S2V with {schedule['updates']} "
-            "updates (published: 1000 and 100,000)."
+            "Accuracy in percent with its 95 % interval (Wilson, over the distinct test graphs: it "
+            "covers the choice of the test graphs, not the randomness of the training), "
+            f"{_count(seeds)}; in parentheses the paper's accuracy, from single runs. Victims were "
+            f"trained for at most {schedule['epochs']} epochs, the agent of RL-S2V with "
+            f"{schedule['updates']} updates (published: 1000 and 100,000)."
         )
         grids[-1] = replace(grids[-1], notes=(note,))
     data = {
@@ -318,7 +318,7 @@ def attack_table(study: Study) -> Outcome:
 
 @dataclass(frozen=True)
 class Share:
-    """Right answers out of the distinct test graphs, the mean of some victims."""
+    """Correct predictions out of the distinct test graphs, averaged over victims."""
 
     right: float
     graphs: int
@@ -342,14 +342,14 @@ def _schedule(study: Study) -> dict[str, Any]:
 
 
 def _spec(study: Study, depth: int, victim: str) -> AttackSpec:
-    # The text says nothing of victims without AUGCL: those of the default serve both.
+    # The paper's text says nothing about victims without AUGCL: share those of the default.
     shared = study.recipe == "paper" and victim != "AUGCL"
     recipe = "default" if shared else study.recipe
     return AttackSpec(depth=depth, pretraining=VICTIMS[victim], recipe=recipe, **_schedule(study))
 
 
 def _found(study: Study, depth: int) -> dict[str, dict[str, Share]]:
-    """Of each victim that was measured, by row."""
+    """Return the measured accuracies by victim and row."""
     found = {}
     for victim in study.rows:
         every = study.records(AttackCell(_spec(study, depth, victim), 0)).values()
@@ -383,7 +383,7 @@ def _text(share: Share, paper: float | None) -> str:
 
 
 def _comparisons(found: dict[int, dict[str, dict[str, Share]]]) -> dict[str, dict[str, Any]]:
-    """Where hardness-aware pre-training is better or worse: the intervals do not overlap."""
+    """List where hardness-aware pre-training is better or worse: the intervals do not overlap."""
     comparisons = {}
     for base, victim in product(("Original", "GraphCL"), ("ProGCL", "AUGCL")):
         pairs = [
@@ -406,7 +406,7 @@ def _comparisons(found: dict[int, dict[str, dict[str, Share]]]) -> dict[str, dic
 
 
 def _sentence(name: str, found: dict[str, Any]) -> str:
-    """Does this pre-training help?"""
+    """Return a sentence that says whether this pre-training helps."""
     parts = [f"{kind} in {', '.join(found[kind])}" for kind in ("better", "worse") if found[kind]]
     verdict = " and ".join(parts) + ", else" if parts else "all"
     return f"{name}, {found['pairs']} comparisons: {verdict} within noise."

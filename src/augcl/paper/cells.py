@@ -1,8 +1,8 @@
-"""Cells of tables: one training with one seed, computed once, by whichever process comes first.
+"""Cells of tables: a cell is one training with one seed, computed once and stored in a file.
 
-The file of a cell is named by a digest of everything that decides its content (see `records`), so
-that tables share cells, and a changed setting is another cell. `compute_missing` computes those
-that are not there: several at a time, and beside other processes that share the folder.
+The name of the file contains a digest of all settings that decide its content (see `records`), so
+that tables share cells and a changed setting is another cell. `compute_missing` computes the
+missing cells, several in parallel; other processes may share the folder.
 """
 
 from __future__ import annotations
@@ -31,26 +31,26 @@ from augcl.training.progress import print_warning, progress_bar
 
 
 class CellLike(Protocol):
-    """A cell of any table."""
+    """The interface of a cell of any table."""
 
     @property
     def name(self) -> str:
-        """Short, for people."""
+        """Return a short name for messages."""
 
     @property
     def order(self) -> tuple[Any, ...]:
-        """The costliest cells sort first: as the last they would leave other workers idle."""
+        """Return a sort key: expensive cells come first, so that no worker is idle at the end."""
 
     def path(self, out: Path) -> Path:
-        """The file that `compute` writes."""
+        """Return the file that `compute` writes."""
 
     def compute(self, out: Path, data_dir: str | None) -> None:
-        """Write that file."""
+        """Compute the cell and write its file."""
 
 
 @dataclass(frozen=True)
 class Cell:
-    """A training and its evaluation; `data` is a hash of data that have no published name."""
+    """A training and its evaluation; `data` is a hash of the data if they have no public name."""
 
     spec: Spec
     seed: int
@@ -58,7 +58,7 @@ class Cell:
 
     @property
     def name(self) -> str:
-        """For instance GraphCL+dcl on MUTAG, seed 0."""
+        """Return a name such as "GraphCL+dcl on MUTAG, seed 0"."""
         return f"{_label(self.spec)} on {Path(self.spec.dataset).name}, seed {self.seed}"
 
     @property
@@ -74,7 +74,7 @@ class Cell:
     def compute(self, out: Path, data_dir: str | None) -> None:
         """Train and evaluate on one thread.
 
-        A training of nodes, which may take an hour, continues where a stopped one was.
+        A stopped training of nodes, which may take an hour, continues from its checkpoint.
         """
         one_thread()
         work = work_folder(self.path(out)) if self.spec.level == "node" else None
@@ -82,7 +82,7 @@ class Cell:
             record = run(
                 self.spec, self.seed, data_dir=data_dir, progress=False, folder=work, resume=True
             ).record
-        except UndefinedAlphaError as error:  # a result too: computing it again would not help
+        except UndefinedAlphaError as error:  # store it as the result: a second try would fail too
             facts = {"spec": asdict(self.spec), "seed": self.seed, "accuracy": None}
             hardness = plain_settings(self.spec.hardness_object())
             record = {**facts, "hardness_settings": hardness, "undefined": str(error)}
@@ -99,30 +99,30 @@ def _label(spec: Spec) -> str:
 
 
 def digest(decides: Any) -> str:
-    """A short hash of plain JSON values."""
+    """Return a short hash of plain JSON values."""
     text = json.dumps(decides, sort_keys=True)
     return hashlib.blake2b(text.encode(), digest_size=6).hexdigest()
 
 
 def work_folder(path: Path) -> Path:
-    """Where the training of the cell with that file keeps its checkpoint."""
+    """Return the folder for the checkpoint of the cell with the file `path`."""
     return path.with_suffix("")
 
 
 def clear_work(path: Path) -> None:
-    """Remove the work folder of a finished cell, unless a file of somebody else is in it."""
+    """Remove the work folder of a finished cell, unless it contains files of others."""
     work = work_folder(path)
     for folder in (*work.glob("*/"), work):
         remove_temporary(folder)
         for name in ("checkpoint.safetensors", "metrics.jsonl"):
             (folder / name).unlink(missing_ok=True)
-        with suppress(OSError):  # not there, or somebody else's file is in it
+        with suppress(OSError):  # it does not exist, or it contains files of others
             folder.rmdir()
 
 
 @dataclass(frozen=True)
 class Failure:
-    """A cell that could not be computed, and why."""
+    """A cell that could not be computed, and the reason."""
 
     cell: CellLike
     reason: str
@@ -137,20 +137,20 @@ Ended = tuple[Path, Failure | None]
 def compute_missing(
     cells: Sequence[CellLike], out: Path, *, data_dir: str | None, jobs: int
 ) -> list[Failure]:
-    """Compute the cells that are not finished yet, `jobs` at a time; return those that failed.
+    """Compute the cells that are not finished yet, `jobs` in parallel; return the failures.
 
-    Several processes may share the folder: a cell that another one works on is left to it, and
-    taken over only if that process ends without a result.
+    Several processes may share the folder: a cell that another process is computing is skipped, and
+    computed here only if that process ends without a result.
     """
     by_path = {cell.path(out): cell for cell in cells}
     missing = {path: cell for path, cell in by_path.items() if not is_finished(path, out)}
-    for path in by_path.keys() - missing.keys():  # left by a process killed after its result
+    for path in by_path.keys() - missing.keys():  # a process may have died before it cleaned up
         _lock_of(path).unlink(missing_ok=True)
         clear_work(path)
     order = sorted(missing, key=lambda path: missing[path].order)
     failed: dict[Path, Failure] = {}
     with progress_bar("cells", len(missing)) as report:
-        for wait in (False, True):  # first what nobody works on, then what others left undone
+        for wait in (False, True):  # first the free cells, then those that others did not finish
             left = [path for path in order if path not in failed and not path.exists()]
             workers = min(jobs, len(left))
             if not workers:
@@ -173,7 +173,7 @@ def _note(running: int, failed: dict[Path, Failure]) -> str:
 
 @dataclass(frozen=True)
 class Attempt:
-    """A cell to compute; if `wait`, also after another process that works on it."""
+    """An attempt to compute a cell; with `wait`, wait for a process that is computing it."""
 
     cell: CellLike
     out: Path
@@ -185,7 +185,7 @@ class Attempt:
         return self.cell.path(self.out)
 
     def __call__(self) -> Ended:
-        """Compute the cell, unless another process does or did."""
+        """Compute the cell, unless another process is computing it or has finished it."""
         warnings.showwarning = print_warning
         path = self.path
         try:
@@ -199,10 +199,10 @@ class Attempt:
 
 
 def _outcomes(attempts: Sequence[Attempt], workers: int) -> Generator[Ended, None, None]:
-    """The outcome of each attempt as it comes; with one worker computed here, in order.
+    """Yield the outcome of each attempt as soon as it is known; one worker runs in this process.
 
-    A worker that dies takes the others with it. What they were computing is tried once more, each
-    attempt alone, so that only the one that kills its worker fails.
+    If a worker dies, the whole pool ends. The attempts that were running are repeated one by one,
+    so that only the attempt that kills its worker fails.
     """
     left = list(attempts)
     while left:
@@ -223,7 +223,10 @@ def _outcomes(attempts: Sequence[Attempt], workers: int) -> Generator[Ended, Non
 def _computed(
     attempts: Sequence[Attempt], begun: list[Attempt], workers: int
 ) -> Generator[Ended, None, None]:
-    """Likewise; raises `BrokenExecutor` if a worker dies, with `begun` up to there."""
+    """Yield outcomes from a pool; if a worker dies, raise `BrokenExecutor`.
+
+    `begun` collects the attempts that were started.
+    """
 
     def begin() -> Iterator[Any]:
         for attempt in attempts:
@@ -238,14 +241,14 @@ def _computed(
         for ended in results:  # noqa: UP028 -- `yield from` would close it too early, with a warning
             yield ended
     finally:
-        with warnings.catch_warnings():  # after an interruption joblib tells what it cancels
+        with warnings.catch_warnings():  # after an interruption joblib warns about what it cancels
             warnings.simplefilter("ignore")
             results.close()
 
 
 def _computed_alone(attempt: Attempt) -> Ended:
     try:
-        return next(_computed([attempt], [], workers=2))  # one of them idle, and not this process
+        return next(_computed([attempt], [], workers=2))  # two, so that it runs in another process
     except BrokenExecutor as error:
         reason = "its process ended ({})".format(str(error).split("\n", 1)[0])
         return attempt.path, Failure(attempt.cell, reason)
@@ -253,7 +256,7 @@ def _computed_alone(attempt: Attempt) -> Ended:
 
 @contextmanager
 def _claim(path: Path, *, wait: bool) -> Iterator[bool]:
-    """Whether the cell is ours to compute. The system ends the claim of a process that dies."""
+    """Yield whether this process may compute the cell; a lock of a dead process is released."""
     path.parent.mkdir(parents=True, exist_ok=True)
     lock = FileLock(_lock_of(path), blocking=wait)
     try:
@@ -264,8 +267,8 @@ def _claim(path: Path, *, wait: bool) -> Iterator[bool]:
     try:
         yield True
     finally:
-        # Whoever waits for this lock finds the result, if there is one, and computes nothing.
-        with suppress(OSError):  # Windows keeps the file of a lock that somebody has open
+        # A process that waits for this lock then finds the result and computes nothing.
+        with suppress(OSError):  # Windows does not remove a lock file that a process has open
             Path(lock.lock_file).unlink(missing_ok=True)
         lock.release()
 

@@ -2,9 +2,9 @@
 
     python -m augcl.paper.collapse MUTAG --data-dir DIR
 
-Plain GraphCL for 20 epochs, ten times; after each, one fit for every combination of settings, with
-128 units, ten passes over all pairs, no warm-up and no restart, as published. One file per
-training, so that a stopped study goes on.
+Train plain GraphCL for 20 epochs, ten times. After each training, fit the uncertainty model once
+for every combination of settings, with 128 units, ten passes over all pairs, no warm-up and no
+restart, as published. Each training has its own file, so that a stopped study can continue.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from augcl.training.batches import STATISTICS, fixed_batches
 
 
 class FitSettings(NamedTuple):
-    """What may decide whether the model learns."""
+    """Settings that may decide whether the uncertainty model learns."""
 
     inputs: str
     partition_of: str
@@ -60,7 +60,7 @@ class FitSettings(NamedTuple):
 
 
 def every_fit() -> Iterator[FitSettings]:
-    """All combinations; the rewards of one change fastest."""
+    """Yield all combinations; the reward changes fastest."""
     choices = (
         ("unit", "raw"),
         ("embedding", "affinity"),
@@ -73,7 +73,7 @@ def every_fit() -> Iterator[FitSettings]:
 
 
 def states(dataset: str, seed: int, *, data_dir: str | None = None) -> dict[str, str]:
-    """The state of the model ("alive", "unlearned", "collapsed") after each fit, by its name."""
+    """Return the state ("alive", "unlearned", "collapsed") after each fit, by the fit's name."""
     graphs = load_graphs(dataset, data_dir=data_dir)
     spec = Spec(dataset, hardness="none", epochs=WARMUP_EPOCHS)
     model = spec.estimator(graphs, seed, progress=False).fit(graphs)
@@ -90,7 +90,7 @@ def states(dataset: str, seed: int, *, data_dir: str | None = None) -> dict[str,
 
 
 def counts(folder: Path, dataset: str) -> tuple[dict[str, Counter[str]], int]:
-    """How often each state was met, by the name of the fit; and the number of trainings."""
+    """Return the number of fits in each state by the fit's name, and the number of trainings."""
     records = read_seeds(_file(folder, dataset, 0), folder).values()
     every: dict[str, Counter[str]] = {}
     for record in records:
@@ -112,7 +112,7 @@ def _store(dataset: str, seed: int, out: Path, data_dir: str | None) -> None:
 
 
 def vital_signs(folder: Path) -> Grid:
-    """What each fit of `liveness` found, one line a data set and reward."""
+    """Return a table of the fits of `liveness`: one line per data set and reward."""
     rows = [
         (
             dataset,
@@ -143,13 +143,13 @@ def vital_signs(folder: Path) -> Grid:
 
 
 def fits_of(folder: Path, dataset: str) -> list[dict[str, Any]]:
-    """The fits of `liveness` on a data set, one a reward; none if they were not measured."""
+    """Return the fits of `liveness` on a data set, one per reward; empty if not measured."""
     found = read(folder / LIVENESS / f"{dataset}.json", folder)
     return [] if found is None else found["fits"]
 
 
 def state_tables(folder: Path) -> list[Grid]:
-    """How many fits of each combination were alive, by reward, one table a data set."""
+    """Return one table per data set: the number of fits in each state by settings and reward."""
     return [
         _state_table(folder, dataset) for dataset in GRAPH_DATASETS if counts(folder, dataset)[1]
     ]
@@ -161,7 +161,7 @@ def _state_table(folder: Path, dataset: str) -> Grid:
     rows = []
     for grid_row in zip(
         *[iter(fits)] * len(REWARDS), strict=True
-    ):  # they differ in the reward only
+    ):  # the fits of one line differ only in the reward
         found = [by_name[fit.name] for fit in grid_row]
         rows.append(
             (

@@ -1,4 +1,4 @@
-"""Tables of a comparison: floor, base, methods, ceiling, beside the published numbers."""
+"""Compare methods: tables of floor, base, methods and ceiling beside the published numbers."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ LEVEL = 0.05
 
 
 def headroom(rows: Mapping[str, Accuracies], table: Table) -> PairedDifference | None:
-    """Oracle − base: what the best weighting of negatives could gain."""
+    """Return oracle − base: the most that a weighting of negatives could gain."""
     return _difference(rows, table.ceiling, table.base)
 
 
 def verdict(rows: Mapping[str, Accuracies], table: Table) -> list[str]:
-    """Is the base worth training, does a method beat it, and could one?"""
+    """Say in sentences whether training helps the base, and whether a weighting does or could."""
     sentences = []
     trained = _difference(rows, table.base, table.floor)
     if trained is not None:
@@ -32,7 +32,7 @@ def verdict(rows: Mapping[str, Accuracies], table: Table) -> list[str]:
     if tested:
         sentences.append(_methods(table.base, tested))
     elif methods and table.base in rows:
-        sentences.append("One training says nothing about noise: use more seeds.")
+        sentences.append("One training cannot be tested for noise: use more seeds.")
     room = headroom(rows, table)
     if room is not None:
         sentences.append(_room(table.base, room))
@@ -51,7 +51,7 @@ def _trained(base: str, gain: PairedDifference) -> str:
 
 
 def _methods(base: str, tested: Mapping[str, PairedDifference]) -> str:
-    """Holm's correction: among many methods one looks better by chance."""
+    """Return a sentence on the methods, with Holm's correction for their number."""
     adjusted = dict(zip(tested, holm([found.p for found in tested.values()]), strict=True))
     sure = [row for row, p in adjusted.items() if p < LEVEL]
     better = [f"{row} ({tested[row]})" for row in sure if tested[row].mean > 0]
@@ -68,17 +68,17 @@ def _methods(base: str, tested: Mapping[str, PairedDifference]) -> str:
 
 
 def _room(base: str, room: PairedDifference) -> str:
-    """Of the oracle: perfect knowledge of which negatives are false."""
+    """Return a sentence on the oracle, which knows which negatives are false."""
     if room.p < LEVEL and room.mean > 0:
-        return f"Weighting negatives could gain here: the oracle is above {base} ({room})."
+        return f"A weighting of negatives could gain here: the oracle is above {base} ({room})."
     return (
         f"Even the oracle, which knows all false negatives, does not beat {base} here beyond "
-        f"noise ({room}): that any weighting of negatives could help here is not shown."
+        f"noise ({room}): there is no evidence that a weighting of negatives could help here."
     )
 
 
 Results = Mapping[str, Mapping[str, Accuracies]]
-"""By data set, then by row."""
+"""Accuracies by data set, then by row."""
 
 TESTS = {
     "graph": "corrected resampled t-test over the folds of all seeds",
@@ -87,7 +87,7 @@ TESTS = {
 
 
 def comparison(name: str, results: Results, table: Table, *, notes: Sequence[str] = ()) -> Outcome:
-    """Everything about some rows on some data sets."""
+    """Return tables, figures, sentences and data for all measured rows and data sets."""
     grids = [_of_dataset(dataset, rows, table) for dataset, rows in results.items() if rows]
     ranks = _ranks(results, table)
     several = len(results) > 1
@@ -133,13 +133,13 @@ def _of_dataset(dataset: str, rows: Mapping[str, Accuracies], table: Table) -> G
 
 
 def _explanation(results: Results, table: Table) -> list[str]:
-    """What a reader needs to know about all grids, once."""
+    """Return the notes that apply to all tables."""
     rows = {row for found in results.values() for row in found}
     notes = ["Accuracy in percent."]
     if table.floor in rows:
-        notes.append(f"{table.floor}: the floor.")
+        notes.append(f"{table.floor}: the floor, an encoder that is not trained.")
     if table.ceiling in rows:
-        notes.append(f"{table.ceiling}: looks at the labels, the ceiling of any weighting.")
+        notes.append(f"{table.ceiling}: uses the labels; the ceiling of any weighting.")
     return [*notes, f"p: {TESTS[table.level]}, against {table.base}, on the same seeds and splits."]
 
 
@@ -179,7 +179,7 @@ def _overview(results: Results, table: Table, ranks: Ranks | None) -> Grid:
 
 
 def _ranks(results: Results, table: Table) -> Ranks | None:
-    """Of the base and the methods, on the data sets where all of them were measured."""
+    """Rank the base and the methods on the data sets where all of them were measured."""
     every = dict.fromkeys(row for rows in results.values() for row in rows)
     competing = table.competing(every)
     rows = [row for row in every if row == table.base or row in competing]

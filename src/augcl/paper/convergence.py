@@ -1,4 +1,7 @@
-"""The loss over the epochs: the paper's figure of convergence, and its drop at the onset."""
+"""The paper's figure of convergence: the loss by epoch, and its drop at the onset.
+
+The onset is the epoch at which AUGCL's weights begin to be used.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +33,7 @@ from augcl.training.batches import STATISTICS, batch_statistics, fixed_batches
 
 
 def onset_of(spec: Spec) -> int:
-    """The first epoch, counted from 0, in which AUGCL's weights count.
+    """Return the first epoch, counted from 0, that uses AUGCL's weights.
 
     >>> onset_of(Spec("MUTAG")), onset_of(Spec("MUTAG", recipe="paper"))
     (20, 10)
@@ -40,7 +43,7 @@ def onset_of(spec: Spec) -> int:
 
 @dataclass(frozen=True)
 class JumpCell:
-    """One row of GraphCL with AUGCL, at the epoch where its weights set in."""
+    """The loss of GraphCL with AUGCL at the onset of the weights, with and without them."""
 
     spec: Spec
     seed: int
@@ -63,7 +66,7 @@ class JumpCell:
         write_json(self.path(out), {**self.record(data_dir), "versions": versions()})
 
     def record(self, data_dir: str | None = None) -> dict[str, Any]:
-        """Mean losses over the batches, and the state of the uncertainty model."""
+        """Return mean losses over the batches, and the state of the uncertainty model."""
         onset, graphs = onset_of(self.spec), self.spec.load(data_dir)
         plain = replace(self.spec, hardness="none", hardness_options={}, epochs=onset)
         model = plain.estimator(graphs, self.seed, progress=False).fit(graphs)
@@ -88,7 +91,7 @@ def jump(
     tau: float,
     generator: torch.Generator,
 ) -> dict[str, float]:
-    """Mean loss of some batches with all weights 1, with weights, and with shuffled ones."""
+    """Return the mean loss of the batches with weights 1, with weights, with shuffled weights."""
     kinds = {"plain": None, "weighted": hardness, "shuffled": Shuffled(hardness, generator)}
     return {
         name: sum(float(info_nce(*pair, tau=tau, hardness=kind)) for pair in pairs) / len(pairs)
@@ -97,14 +100,14 @@ def jump(
 
 
 class Shuffled(Hardness):
-    """The weights of another hardness, dealt out at random among the negatives of each anchor."""
+    """Shuffle the weights of another hardness among the negatives of each anchor."""
 
     def __init__(self, inner: Hardness, generator: torch.Generator) -> None:
         self.inner = inner
         self.generator = generator
 
     def log_weights(self, anchors: Tensor, candidates: Tensor, affinity: Tensor) -> Tensor | None:
-        """(N, N): rows of the other's in random order, the diagonal as it was."""
+        """Return the other's log-weights (N, N), each row shuffled except for the diagonal."""
         log_w = self.inner.log_weights(anchors, candidates, affinity)
         if log_w is None:
             return None
@@ -118,29 +121,31 @@ class Shuffled(Hardness):
 ROWS = ("GraphCL", "AUGCL", "GraphCL-paper", "AUGCL-paper")
 
 ABRUPT = 3.0
-"""So many standard deviations of the other steps make a jump."""
+"""A step is a jump if it exceeds this number of standard deviations of the other steps."""
 
 NOTE = (
-    "The loss with weighted negatives is another one than the loss before: its jump where the "
-    "weights set in is no progress, and losses of different methods cannot be compared."
+    "The loss with weighted negatives is a different function from the loss before: a jump at the "
+    "epoch where the weights begin is not learning progress, and losses of different methods "
+    "cannot be compared."
 )
 JUMP = (
-    "The base is trained up to the onset, the uncertainty model is fitted, and the loss is taken "
-    "on the same projections: without weights, with them, and with the weights of each anchor's "
-    "negatives shuffled. Nothing is learned in between, so that what differs is the weighting. "
-    "Weight at the end: mean of true and of false negatives in the last epoch of the trainings, "
-    "lowest and highest seed. Where α is one number for all anchors, it is that of the fit, and "
-    "the network moves on: the weights need not stay at a mean of 1, and a loss whose negatives "
-    "weigh less is smaller."
+    "The base is trained up to the onset, the uncertainty model is fitted, and the loss is "
+    "computed on the same projections: without weights, with weights, and with the weights of each "
+    "anchor's negatives shuffled. Nothing is trained in between, so that only the weighting "
+    "differs. "
+    "Weight at the end: mean weight of true and of false negatives in the last epoch, lowest and "
+    "highest seed. If α is one number for all anchors, it stays fixed after the fit while the "
+    "network changes: the mean weight can move away from 1, and smaller weights make the loss "
+    "smaller."
 )
 
 Curves = dict[str, dict[str, list[float]]]
-"""Losses by data set and row."""
+"""Losses of all epochs by data set and row."""
 
 
 @dataclass(frozen=True)
 class Step:
-    """How the loss changes where the weights of a row set in, and that of its base there."""
+    """The change of the loss at the onset of the weights, and the change of the base's loss."""
 
     dataset: str
     row: str
@@ -154,7 +159,7 @@ class Step:
 
     @property
     def kind(self) -> str:
-        """What the step is, against the noise of the base's steps from epoch to epoch."""
+        """Return the kind of the step, compared with the noise of the base's steps."""
         own = (self.after - self.before) - (self.base_after - self.base_before)
         if abs(own) <= ABRUPT * self.usual:
             return "no jump"
@@ -163,14 +168,14 @@ class Step:
     def __str__(self) -> str:
         what = "does not jump" if self.kind == "no jump" else self.kind
         return (
-            f"{self.dataset}, {self.row}: where the weights set in, after epoch {self.onset}, the "
+            f"{self.dataset}, {self.row}: when the weights begin, after epoch {self.onset}, the "
             f"loss {what} ({self.before:.3f} to {self.after:.3f}; {self.base} "
             f"{self.base_before:.3f} to {self.base_after:.3f})"
         )
 
 
 def convergence_cells(study: Study, table: Table) -> list[CellLike]:
-    """All trainings, and what the weights of AUGCL do at their onset."""
+    """Return the cells of all trainings, and of the jump of each row with AUGCL."""
     jumps = [
         JumpCell(cell.spec, seed, cell.data)
         for dataset in study.datasets
@@ -183,7 +188,7 @@ def convergence_cells(study: Study, table: Table) -> list[CellLike]:
 
 
 def convergence(study: Study, table: Table) -> Outcome:
-    """Mean loss of each epoch over the seeds, by method; and the step at the onset."""
+    """Return the mean loss of each epoch over the seeds, by method, and the step at the onset."""
     curves = {dataset: _curves(study, table, dataset) for dataset in study.datasets}
     panels = {
         dataset: [Line(row, list(range(1, len(y) + 1)), y) for row, y in rows.items()]
@@ -216,7 +221,7 @@ def _curves(study: Study, table: Table, dataset: str) -> dict[str, list[float]]:
 
 
 def _steps(study: Study, table: Table, curves: Curves) -> list[Step]:
-    """Of the rows with AUGCL whose base was measured too."""
+    """Return the steps of the rows with AUGCL whose base was also measured."""
     steps = []
     for dataset, rows in curves.items():
         for row in rows:
@@ -231,9 +236,9 @@ def _steps(study: Study, table: Table, curves: Curves) -> list[Step]:
 
 
 def step_at(curve: list[float], base: list[float], onset: int) -> dict[str, float] | None:
-    """The losses in the epochs before and after the onset; None if there are too few epochs.
+    """Return the losses before and after the onset; None if there are too few epochs.
 
-    `usual` is the standard deviation of the base's steps in the five epochs around it.
+    `usual` is the standard deviation of the base's steps in the five epochs around the onset.
     """
     near = np.diff(base[max(onset - 5, 0) : onset + 6])
     if onset < 1 or onset >= min(len(curve), len(base)) or len(near) < 3:
@@ -248,7 +253,7 @@ def step_at(curve: list[float], base: list[float], onset: int) -> dict[str, floa
 
 
 def _jumps(study: Study, table: Table) -> dict[str, dict[str, Any]]:
-    """Means over the seeds of what was measured at the onset, by data set and row."""
+    """Return the measurements at the onset, averaged over the seeds, by data set and row."""
     found = {}
     for dataset in study.datasets:
         for row in study.rows:
@@ -269,21 +274,21 @@ def _jumps(study: Study, table: Table) -> dict[str, dict[str, Any]]:
 
 
 def _weights_at_the_end(records: dict[int, dict[str, Any]]) -> list[float]:
-    """Of each seed the mean weight of true and of false negatives, where classes are known."""
+    """Return the mean weights of true and of false negatives of each seed, if classes are known."""
     kinds = ("weight_true_negatives", "weight_false_negatives")
     found = [record.get("weights") or {} for record in records.values()]
     return [sum(w[kind] for kind in kinds) / 2 for w in found if all(kind in w for kind in kinds)]
 
 
 def _explained(jump: dict[str, Any] | None) -> str:
-    """What the weights alone do to the loss of the network as it stands."""
+    """Return a sentence on how the weights change the loss of a fixed network."""
     if jump is None:
         return ""
     ends = jump["weights_at_the_end"]
-    drift = f"; in the last epoch negatives weigh {_range(ends)} on average" if ends else ""
+    drift = f"; the mean weight of negatives in the last epoch is {_range(ends)}" if ends else ""
     return (
-        f". On the network as it stands the weights alone take the loss from {jump['plain']:.3f} "
-        f"to {jump['weighted']:.3f}, shuffled ones to {jump['shuffled']:.3f}{drift}"
+        f". On the fixed network at the onset, weights change the loss from {jump['plain']:.3f} "
+        f"to {jump['weighted']:.3f}, shuffled weights to {jump['shuffled']:.3f}{drift}"
     )
 
 
@@ -318,4 +323,4 @@ def _jump_grid(jumps: dict[str, dict[str, Any]]) -> Grid:
     ]
     losses = ("loss at the onset", "weights 1", "weights", "shuffled weights")
     header = (*losses, "alive", "weight at the end")
-    return Grid("What the weights alone do to the loss", header, tuple(rows), (JUMP,))
+    return Grid("Effect of the weights on a fixed network's loss", header, tuple(rows), (JUMP,))

@@ -1,4 +1,4 @@
-"""What of the paper's tables was measured, and what is missing."""
+"""List which rows of the paper's tables were measured, and which are missing."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from augcl.paper.table import Table
 
 @dataclass(frozen=True)
 class Part:
-    """A table of the paper: its rows, its data sets, and what else the `Study` says."""
+    """A table of the paper: its rows, its data sets, and further settings of the `Study`."""
 
     title: str
     table: Table
@@ -53,11 +53,11 @@ PARTS = (
     ),
     Part("nodes", NODES, NODE_PAPER, ("Wiki-CS",)),
 )
-"""What the paper shows, in the settings in which we measure it."""
+"""The tables of the paper, with the settings that we measure."""
 
 
 def coverage(folder: Path) -> Grid:
-    """Which rows were measured on which data set, with how many seeds, and which are missing.
+    """Return a table of measured rows, seeds and missing rows by data set.
 
     Examples
     --------
@@ -72,7 +72,7 @@ def coverage(folder: Path) -> Grid:
 
 
 def _lines(part: Part, folder: Path) -> list[tuple[str, ...]]:
-    """A line for each data set."""
+    """Return one line per data set."""
     study = Study(folder, part.datasets, part.rows, seeds=None, **part.changes)
     rows = str(len(part.rows))
     return [
@@ -82,7 +82,7 @@ def _lines(part: Part, folder: Path) -> list[tuple[str, ...]]:
 
 
 def _seeds(found: Mapping[str, Accuracies]) -> str:
-    """How many, from the row with the fewest to that with the most."""
+    """Return the range of the number of seeds over the rows."""
     counts = sorted({len(row.folds) for row in found.values()})
     if not counts:
         return "–"

@@ -1,4 +1,4 @@
-"""The paper's first figure: do false negatives get small weights and true ones large ones?"""
+"""The paper's Figure 1: do false negatives get small weights and true negatives large ones?"""
 
 from __future__ import annotations
 
@@ -33,20 +33,20 @@ if TYPE_CHECKING:
 SIZE = 40
 ANCHORS = (11, 26)
 TOYS = {"apart": 120.0, "close": 60.0}
-"""Degrees between the centres, seen from the origin."""
+"""Angle between the two centres, seen from the origin, in degrees."""
 
 UPDATE = 2 * SIZE
-"""Pairs in an update, those of two anchors: with the usual 2,048 a pass would be one update."""
+"""Pairs per update, those of two anchors: with the usual 2,048 a pass would be one update."""
 
 READINGS: dict[str, dict[str, Any]] = {
     "AUGCL": GRAPHS.rows["AUGCL"],
     **AUGCL_READINGS,
 }
-"""AUGCL's default, and the paper and its released code as they can be read."""
+"""AUGCL's default, and the readings of the paper and of its released code."""
 
 
 def points(toy: str, seed: int) -> NDArray[np.float64]:
-    """(40, 2): the blue points, then the orange ones.
+    """Return (40, 2) points: the blue ones, then the orange ones.
 
     >>> points("close", 0).shape
     (40, 2)
@@ -59,13 +59,13 @@ def points(toy: str, seed: int) -> NDArray[np.float64]:
 
 
 def colours() -> NDArray[np.int64]:
-    """(40,): 0 for blue, 1 for orange."""
+    """Return (40,): 0 for blue, 1 for orange."""
     return np.arange(2).repeat(SIZE // 2)
 
 
 @dataclass(frozen=True)
 class ToyCell:
-    """One reading fitted on one drawing of a toy; a file like any other cell."""
+    """One reading fitted on one draw of a toy data set; stored like any other cell."""
 
     toy: str
     reading: str
@@ -88,7 +88,7 @@ class ToyCell:
         write_json(self.path(out), self.record())
 
     def record(self) -> dict[str, Any]:
-        """Weights of both anchors, uncertainty for the first, means over all, vital signs."""
+        """Return weights of both anchors, uncertainty for the first, means over all, vitals."""
         z = torch.from_numpy(points(self.toy, self.seed)).float()
         hardness = _hardness(self.reading, self.seed)
         with warnings.catch_warnings():  # the state is part of the record
@@ -113,7 +113,7 @@ def _hardness(reading: str, seed: int) -> AffinityUncertainty:
 
 
 def means(weights: Tensor, labels: Tensor) -> dict[str, float]:
-    """Mean weight of false negatives (the anchor's own label) and of true ones, over all anchors.
+    """Return the mean weights of false negatives (the anchor's own label) and of true negatives.
 
     >>> means(torch.tensor([[9.0, 1.0, 3.0], [1.0, 9.0, 3.0], [3.0, 3.0, 9.0]]),
     ...       torch.tensor([0, 0, 1]))
@@ -128,13 +128,13 @@ def means(weights: Tensor, labels: Tensor) -> dict[str, float]:
 
 
 def _plain(values: Tensor) -> list[float]:
-    """Six digits: what a figure shows, and files that stay small."""
+    """Return the values with six digits: enough for a figure, and the files stay small."""
     return [float(f"{value:.6g}") for value in values.tolist()]
 
 
 GROUPS = {"blue": "#0072B2", "orange": "#E69F00"}
 ROW = 1.0  # inches of one reading
-DATA = 2.0  # of the panels above them
+DATA = 2.0  # inches of the panels above them
 
 Floats = NDArray[np.float64]
 
@@ -153,7 +153,7 @@ class Toy:
         return [shades[group] for group in self.groups]
 
     def cosines(self, anchor: int) -> Floats:
-        """(N,) of the instance with that number to all."""
+        """Return the cosines (N,) of instance number `anchor` to all points."""
         unit = self.points / np.linalg.norm(self.points, axis=1, keepdims=True)
         similar: Floats = unit @ unit[anchor - 1]
         return similar
@@ -169,7 +169,7 @@ class Reading:
 
 @styled
 def toy_figure(toy: Toy, readings: Mapping[str, Reading]) -> Figure:
-    """Draw data and similarities once, then weights and uncertainty of each reading in a row.
+    """Draw the data and similarities, then a row of weights and uncertainty for each reading.
 
     Examples
     --------
@@ -204,13 +204,13 @@ def toy_figure(toy: Toy, readings: Mapping[str, Reading]) -> Figure:
 
 @styled
 def share_figure(toy: Toy, shares: Mapping[str, ArrayLike], plain: ArrayLike) -> Figure:
-    """Draw the share of every negative of the first anchor in its gradient over its cosine.
+    """Plot the share of each negative in the first anchor's gradient against its cosine.
 
     Parameters
     ----------
     toy : Toy
     shares : mapping of reading to (N,)
-        Shares with the weights of that reading; that of the anchor itself is left out.
+        Shares with the weights of that reading; the share of the anchor itself is left out.
     plain : (N,)
         Shares with all weights 1, drawn as a line.
 
@@ -284,7 +284,7 @@ def _histogram(axes: Axes, toy: Toy) -> None:
 
 
 def _bars(axes: Axes, toy: Toy, anchor: int, values: Sequence[float]) -> None:
-    """One bar for every negative; the anchor has a mark instead."""
+    """Draw one bar for every negative, and a mark for the anchor."""
     from matplotlib.ticker import MaxNLocator
 
     numbers = np.arange(1, len(values) + 1)
@@ -301,27 +301,28 @@ ROWS = tuple(READINGS)
 DRAWS = 10
 
 NOTE = (
-    "Mean weight of false negatives (points of the anchor's own group) and of true ones, over all "
-    "40 anchors and all draws of the points. As claimed: draws in which false negatives weigh less "
-    "than 1 and true ones more than 1; reversed: the other way round. The paper's points are not "
+    "Mean weight of false negatives (points of the anchor's own group) and of true negatives, over "
+    "all 40 anchors and all draws of the points. As claimed: draws in which false negatives have a "
+    "mean weight below 1 and true negatives above 1; reversed: the opposite. The paper's points "
+    "are not "
     "published; ours lie around two centres three units from the origin, in directions 120 degrees "
     "(apart) or 60 degrees (close) apart, with a standard deviation of 0.8. An update of the model "
-    f"sees {UPDATE} pairs, so that ten passes are 200 updates. Points as they are have a length of "
-    "about 3; projections of GraphCL, which the released code takes as they are, of more than 100."
+    f"uses {UPDATE} pairs, so that ten passes are 200 updates. The points have a length of about "
+    "3; projections of GraphCL, which the released code uses without scaling, of more than 100."
 )
 
 Records = dict[str, dict[str, dict[int, dict[str, Any]]]]
-"""By toy, reading and seed."""
+"""Records by toy, reading and seed."""
 
 
 def toy_cells(study: Study) -> list[ToyCell]:
-    """Every reading on every drawing of both toys."""
+    """Return the cells of every reading on every draw of both toys."""
     seeds = range(study.seeds or 1)
     return [ToyCell(toy, row, seed) for toy in TOYS for row in study.rows for seed in seeds]
 
 
 def figure_one(study: Study) -> Outcome:
-    """One figure of the first drawing of each toy, and a table over all drawings."""
+    """Return one figure of the first draw of each toy, and a table over all draws."""
     found = toy_records(study)
     lines = [
         _line(toy, row, list(drawn.values()))
@@ -339,7 +340,7 @@ def figure_one(study: Study) -> Outcome:
 
 
 def toy_records(study: Study) -> Records:
-    """What is finished, by toy, reading and seed."""
+    """Return the finished records by toy, reading and seed."""
     found: Records = {}
     for toy in TOYS:
         every = {row: study.records(ToyCell(toy, row, 0)) for row in study.rows}
@@ -348,7 +349,7 @@ def toy_records(study: Study) -> Records:
 
 
 def toy_of(name: str) -> Toy:
-    """The first drawing of a toy."""
+    """Return the first draw of a toy."""
     return Toy(points(name, 0), colours(), ANCHORS)
 
 
@@ -378,7 +379,7 @@ def _means(drawn: list[dict[str, Any]]) -> tuple[np.ndarray[Any, Any], np.ndarra
 
 
 def _claimed(drawn: list[dict[str, Any]]) -> int:
-    """Draws in which false negatives weigh less than 1, and true ones more."""
+    """Count the draws in which false negatives weigh less than 1, and true ones more."""
     false, true = _means(drawn)
     return int(((false < 1) & (true > 1)).sum())
 
@@ -404,14 +405,14 @@ def _sentences(found: Records) -> list[str]:
 
 
 def _of_toy(toy: str, rows: dict[str, dict[int, dict[str, Any]]]) -> str:
-    """In how many draws each reading does what the paper's figure shows."""
+    """Return a sentence: in how many draws each reading agrees with the paper's figure."""
     counts = {row: (_claimed(list(drawn.values())), len(drawn)) for row, drawn in rows.items()}
     always = [row for row, (yes, every) in counts.items() if yes == every]
     others = [f"{row} in {yes} of {n}" for row, (yes, n) in counts.items() if yes < n]
     what = "false negatives weigh less than 1 and true ones more than 1"
-    told = [f"with {', '.join(always)} in every draw"] if always else []
-    told += [f"with {', '.join(others)} draws"] if others else []
-    return f"Groups {toy}: {what} {' and '.join(told)}."
+    draws = [f"with {', '.join(always)} in every draw"] if always else []
+    draws += [f"with {', '.join(others)} draws"] if others else []
+    return f"Groups {toy}: {what} {' and '.join(draws)}."
 
 
 def _by_toy(found: Records) -> dict[str, Any]:

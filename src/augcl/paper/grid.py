@@ -1,7 +1,7 @@
-"""What a reproduction shows: tables of text, figures, sentences and all numbers.
+"""The output of a reproduction: tables of text, figures, sentences and all numbers.
 
-`Outcome` holds everything about one table or figure of the paper and writes it; `Grid` is one table
-of text, for Markdown, LaTeX or the terminal. How text is escaped in each comes last.
+`Outcome` holds and writes all output for one table or figure of the paper; `Grid` is one table of
+text, for Markdown, LaTeX or the terminal. The functions that escape text come last.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 SPREAD = (
-    "±: standard deviation over seeds, of nodes over all splits of all seeds; of published numbers "
-    "as published."
+    "±: standard deviation over the seeds; for nodes, over all splits of all seeds; for published "
+    "numbers, as published."
 )
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """Tables to read, figures by name, sentences that sum up, and all numbers as plain JSON."""
+    """Tables, figures by name, sentences with the conclusions, and all numbers as plain JSON."""
 
     name: str
     grids: list[Grid]
@@ -42,11 +42,11 @@ class Outcome:
 
     @property
     def empty(self) -> bool:
-        """Whether there is no line in any table."""
+        """Return whether all tables are without rows."""
         return not any(grid.rows for grid in self.grids)
 
     def explained(self) -> Outcome:
-        """With a note on ±, if a table has one: for a table that stands alone."""
+        """Return the outcome with a note on ± if a table uses it; for tables shown on their own."""
         cells = (cell for grid in self.grids for row in grid.rows for cell in row)
         if not any("±" in cell for cell in cells):
             return self
@@ -57,7 +57,7 @@ class Outcome:
         return "\n\n".join([*(grid.markdown() for grid in self.grids), *self.sentences]) + "\n"
 
     def write(self, out: Path) -> list[Path]:
-        """NAME.md, NAME.tex, NAME.json and the figures; returns the paths."""
+        """Write NAME.md, NAME.tex, NAME.json and the figures; return their paths."""
         stem = out / self.name
         text, tex, data = (stem.with_suffix(ending) for ending in (".md", ".tex", ".json"))
         write_text(text, self.markdown())
@@ -69,7 +69,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Grid:
-    """A table of plain text; nothing in it is taken for markup.
+    """A table of plain text; its text is never interpreted as markup.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ class Grid:
     header : tuple of str
         Names of the columns. The first column names the rows, the others hold values.
     rows : tuple of tuples of str
-        As many cells each as the header has.
+        Each row has as many cells as the header.
     notes : tuple of str
         Sentences under the table.
 
@@ -111,11 +111,11 @@ class Grid:
                 )
 
     def markdown(self) -> str:
-        """A heading of the third level, the table, and the notes as a paragraph."""
+        """Return a heading of the third level, the table, and the notes as a paragraph."""
         return f"### {markdown_escape(self.title)}\n\n{self.table()}"
 
     def table(self) -> str:
-        """The same without the heading."""
+        """Return the table and the notes in Markdown, without the heading."""
         escape = markdown_escape
         cells = [[escape(cell) for cell in row] for row in self.rows]
         parts = [markdown_table([escape(name) for name in self.header], cells)]
@@ -124,7 +124,7 @@ class Grid:
         return "\n\n".join(parts)
 
     def latex(self) -> str:
-        """A floating table with caption and notes, for the packages booktabs and inputenc.
+        """Return a LaTeX table with caption and notes, for the packages booktabs and inputenc.
 
         >>> print(Grid("τ", ("",), (("a & b",),)).latex().splitlines()[2])
           \\caption{$\\tau$}
@@ -132,7 +132,7 @@ class Grid:
         return latex_table(self.header, self.rows, caption=self.title, notes=self.notes)
 
     def terminal(self) -> Table:
-        """A table that a `rich.console.Console` prints."""
+        """Return a table that a `rich.console.Console` prints."""
         notes = Text(" ".join(self.notes)) if self.notes else None
         table = Table(title=Text(self.title), caption=notes, box=SIMPLE_HEAD, pad_edge=False)
         for number, name in enumerate(self.header):
@@ -147,7 +147,7 @@ MARKUP = re.compile(r"[\\`*<\[|&~$]|(?<![^\W_])_|_(?![^\W_])")
 
 
 def markdown_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A Markdown table; all columns but the first are aligned to the right.
+    """Return a Markdown table; all columns but the first are aligned to the right.
 
     >>> print(markdown_table(["", "a"], [["x", "1"]]))
     |  | a |
@@ -161,7 +161,7 @@ def markdown_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def markdown_escape(text: str) -> str:
-    """One line of Markdown that shows `text` as it is, also inside a table.
+    """Escape `text` as one line of Markdown, also inside a table.
 
     >>> print(markdown_escape("P(a|b) of GraphCL_AUGCL*"))
     P(a\\|b) of GraphCL_AUGCL\\*
@@ -234,7 +234,7 @@ RAISED = {"<super>": "^", "<sub>": "_"}
 def latex_table(
     header: Sequence[str], rows: Sequence[Sequence[str]], *, caption: str, notes: Sequence[str] = ()
 ) -> str:
-    """A floating table; all columns but the first are aligned to the right.
+    """Return a floating LaTeX table; all columns but the first are aligned to the right.
 
     >>> print(latex_table(["", "α"], [["a_1", "1 ± 2"]], caption="Mine", notes=["50 % of all."]))
     \\begin{table}
@@ -270,9 +270,9 @@ def latex_table(
 
 
 def latex_escape(text: str) -> str:
-    """One line of LaTeX that shows `text` as it is.
+    """Escape `text` as one line of LaTeX.
 
-    Letters of alphabets that pdflatex does not know are left for XeLaTeX or LuaLaTeX.
+    Letters of alphabets that pdflatex does not support are kept; XeLaTeX and LuaLaTeX show them.
 
     >>> print(latex_escape("-0.5 ± 0.1 for τ⁺ = 50 %"))
     $-$0.5 $\\pm$ 0.1 for $\\tau{}^{+}$ = 50 \\%
@@ -280,7 +280,7 @@ def latex_escape(text: str) -> str:
     text = " ".join(unicodedata.normalize("NFC", text).split())
     text = "".join(c for c in text if not unicodedata.category(c).startswith("C"))
     text = re.sub(r"(?<!\w)-(?=[\d.∞])", "−", text)
-    text = re.sub(r"-(?=-)", "-\N{ZERO WIDTH SPACE}", text)  # or two hyphens would become a dash
+    text = re.sub(r"-(?=-)", "-\N{ZERO WIDTH SPACE}", text)  # LaTeX turns two hyphens into a dash
     pieces = []
     for formula, run in groupby(text, lambda c: bool(_maths(c))):
         if formula:
@@ -292,13 +292,13 @@ def latex_escape(text: str) -> str:
 
 def _latex_row(cells: Sequence[str]) -> str:
     text = " & ".join(map(latex_escape, cells))
-    if text.startswith(("[", "*")):  # else \\ or \toprule would take it for its option
+    if text.startswith(("[", "*")):  # \\ or \toprule would read it as an optional argument
         text = "{}" + text
     return f"    {text.strip()} \\\\"
 
 
 def _maths(character: str) -> str:
-    """The character in maths mode, or nothing if it belongs to text."""
+    """Return the character in maths mode, or "" if it belongs to text."""
     position, _, codes = unicodedata.decomposition(character).partition(" ")
     if position not in RAISED:
         return MATHS.get(character, "")

@@ -1,4 +1,7 @@
-"""The map of headroom: in which settings could a weighting of negatives help, and does one?"""
+"""The map of headroom: in which settings could a weighting of negatives help, and does it?
+
+Headroom is the gain of the oracle, which knows all false negatives, over the base.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ from augcl.paper.study import Accuracies, Study
 from augcl.paper.table import PLAIN, Setting, Table, node_setting
 
 DATASETS = ("MUTAG", "PROTEINS", "IMDB-BINARY", "NCI1", "Cora", "Amazon-Photo")
-"""Those of the map."""
+"""Data sets of the map."""
 
 GRAPH_SETTINGS: dict[str, Setting] = {
     "as published": PLAIN,
@@ -39,25 +42,28 @@ GRAPH_SETTINGS: dict[str, Setting] = {
 
 
 def table_for(dataset: str) -> Table:
-    """GraphCL's rows for sets of graphs, GRACE's or GCA's for nodes."""
+    """Return the table with GraphCL's rows for sets of graphs, GRACE's or GCA's for nodes."""
     if _is_set_of_graphs(dataset):
         return GRAPHS
     return NODES_GRACE if dataset == "Cora" else NODES
 
 
 def settings_for(dataset: str) -> dict[str, Setting]:
-    """By name; of nodes around the data set's published settings."""
+    """Return the settings by name; for nodes, variations of the data set's published settings."""
     return GRAPH_SETTINGS if _is_set_of_graphs(dataset) else _node_settings(dataset)
 
 
 def _is_set_of_graphs(dataset: str) -> bool:
     if dataset not in GRAPH_SETS and dataset not in NODE_SETS:
-        raise InputError(f"{dataset} has no map of headroom: take a data set of augcl data")
+        raise InputError(f"{dataset} has no map of headroom: choose a name listed by augcl data")
     return dataset in GRAPH_SETS
 
 
 def _node_settings(dataset: str) -> dict[str, Setting]:
-    """Amazon-Photo with fewer epochs and sampled negatives: the whole schedule takes hours."""
+    """Return the settings for nodes; Amazon-Photo gets fewer epochs and sampled negatives.
+
+    Its whole schedule takes hours.
+    """
     large = dataset != "Cora"
     usual = node_setting(epochs=200 if large else None, candidates=512 if large else None)
     preset = get_preset(preset_for(dataset))
@@ -82,11 +88,11 @@ def _node_settings(dataset: str) -> dict[str, Setting]:
 
 BASE = "base"
 WORTHWHILE = 0.01
-"""One point: headroom below that is not worth a method."""
+"""Smallest headroom that is reported: one point."""
 
 
 def headroom_cells(study: Study) -> list[Cell]:
-    """Base, oracle and the rows asked for, in every setting of every data set."""
+    """Return the cells of base, oracle and requested rows in every setting of every data set."""
     return [
         cell.with_seed(seed)
         for dataset in study.datasets
@@ -97,7 +103,7 @@ def headroom_cells(study: Study) -> list[Cell]:
 
 
 def headroom_map(study: Study) -> Outcome:
-    """One table and one figure over all data sets and settings."""
+    """Return one table and one figure over all data sets and settings."""
     dots, lines = [], []
     data: dict[str, dict[str, Any]] = {}
     for dataset in study.datasets:
@@ -114,8 +120,9 @@ def headroom_map(study: Study) -> Outcome:
             data.setdefault(dataset, {})[name] = {BASE: rows[BASE].runs, **gains}
     header = ("", BASE, *(f"{row} − base" for row in ("oracle", *study.rows)))
     note = (
-        "Differences in points with their 95 % interval: of graphs by the corrected resampled "
-        "t-test over folds, of nodes by a paired t-test over trainings (of one training none)."
+        "Differences in points with their 95 % interval: for graphs by the corrected resampled "
+        "t-test over folds, for nodes by a paired t-test over trainings (no interval for a single "
+        "training)."
     )
     grids = [Grid("Headroom", header, tuple(lines), (note,))]
     label, zero = "difference to the base in points", "base"
@@ -124,7 +131,7 @@ def headroom_map(study: Study) -> Outcome:
 
 
 def _cells(study: Study, dataset: str, setting: Setting) -> dict[str, Cell]:
-    """Of each row the first."""
+    """Return the first cell of each row."""
     table = table_for(dataset)
     rows = {BASE: table.base, **{row: row for row in ("oracle", *study.rows)}}
     return {row: table.cell(dataset, name, setting) for row, name in rows.items()}
@@ -137,7 +144,7 @@ def _measured(study: Study, dataset: str, setting: Setting) -> dict[str, Accurac
 
 
 Gain = dict[str, float]
-"""`mean`, and if there is something to test against `low`, `high` and `p`."""
+"""`mean`; and `low`, `high` and `p` if a test is possible."""
 
 
 def _gain(found: Accuracies, base: Accuracies) -> Gain | None:
@@ -148,7 +155,7 @@ def _gain(found: Accuracies, base: Accuracies) -> Gain | None:
 
 
 def _ends(gain: Gain) -> tuple[float, float, float]:
-    """Mean and interval in points; a mean alone is its own interval."""
+    """Return mean and interval in points; without an interval, the mean three times."""
     mean, low, high = (100 * gain.get(end, gain["mean"]) for end in ("mean", "low", "high"))
     return mean, low, high
 
@@ -165,13 +172,13 @@ def _sentences(data: Mapping[str, Mapping[str, Any]]) -> list[str]:
 
 
 def _of_dataset(dataset: str, settings: Mapping[str, Any]) -> list[str]:
-    """Where the oracle surely gains a point, and how much of that the methods realise."""
+    """Say where the oracle gains a point beyond noise, and how much of it the methods realise."""
     oracle = {name: found["oracle"] for name, found in settings.items() if found["oracle"]}
     if not oracle:
         return []
     if not any("low" in gain for gain in oracle.values()):
         return [
-            f"{dataset}: one training of each says nothing about noise; the oracle's "
+            f"{dataset}: one training of each cannot be tested for noise; the oracle's "
             f"differences are {_means(oracle)}."
         ]
     sure = [name for name, gain in oracle.items() if gain.get("low", 0) > 0]
@@ -183,7 +190,7 @@ def _of_dataset(dataset: str, settings: Mapping[str, Any]) -> list[str]:
         more = f"; realised: {realised}" if realised else ""
         room = 100 * oracle[name]["mean"]
         sentences.append(f"{dataset}, {name}: headroom {room:+.2f} points{more}.")
-    none = f"in none of {len(settings)} settings does the oracle gain a point beyond noise"
+    none = f"the oracle gains a point beyond noise in none of {len(settings)} settings"
     return sentences or [f"{dataset}: {none}."]
 
 

@@ -1,4 +1,4 @@
-"""The paper's table "base against AUGCL" on all ten data sets: what is gained, and is it more?"""
+"""The paper's table "base against AUGCL" on all ten data sets: gains with their intervals."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ ROWS = ("AUGCL",)
 KNOWN = tuple(READINGS)
 DATASETS = (*GRAPH_DATASETS, *NODE_DATASETS)
 SHORT = 200
-"""Epochs of GCA where negatives are sampled: on a laptop."""
+"""Epochs of GCA with sampled negatives, chosen for a laptop."""
 
 NOTE = (
-    "Difference in points with its 95 % interval: of graphs by the corrected resampled t-test over "
-    "the folds of all seeds, of nodes by a paired t-test over trainings (of one training there is "
-    "none). Base and AUGCL have the same seeds, folds and number of epochs. Published: the paper's "
-    "improvement, without an interval."
+    "Difference in points with its 95 % interval: for graphs by the corrected resampled t-test "
+    "over the folds of all seeds, for nodes by a paired t-test over trainings (no interval for a "
+    "single training). Base and AUGCL have the same seeds, folds and number of epochs. Published: "
+    "the paper's improvement, without an interval."
 )
 
 
 @dataclass(frozen=True)
 class Gain:
-    """A base and AUGCL on one data set; without `found` they were not measured."""
+    """A base and AUGCL on one data set; `found` is None if they were not measured."""
 
     label: str
     dataset: str
@@ -47,27 +47,27 @@ class Gain:
 
     @property
     def difference(self) -> PairedDifference | None:
-        """None where there is nothing to test."""
+        """Return the tested difference; None if no test is possible."""
         return None if not (self.base and self.found) else self.found.minus(self.base)
 
     @property
     def gap(self) -> float | None:
-        """The plain difference."""
+        """Return the difference of the mean accuracies."""
         return None if not (self.base and self.found) else self.found.gap(self.base)
 
 
 def improvement_cells(study: Study) -> list[Cell]:
-    """Base and AUGCL on every data set, with every seed."""
+    """Return the cells of base and AUGCL on every data set with every seed."""
     return [cell for part in split(study) for cell in _with_bases(part).cells(_table(part))]
 
 
 def improvement_table(study: Study) -> Outcome:
-    """What was measured of a study."""
+    """Return the table of the measured rows of a study."""
     return improvement(split(study))
 
 
 def split(study: Study) -> list[Study]:
-    """One study for sets of graphs and one for nodes, which have settings of their own."""
+    """Split into one study of sets of graphs and one of nodes, whose settings differ."""
     of_nodes = tuple(name for name in study.datasets if _is_nodes(name))
     graphs = tuple(name for name in study.datasets if name not in of_nodes)
     epochs = study.epochs or (SHORT if study.candidates else None)
@@ -76,7 +76,7 @@ def split(study: Study) -> list[Study]:
 
 
 def improvement(studies: Sequence[Study]) -> Outcome:
-    """One line for each data set and row of each study; a study has one kind of data."""
+    """Return one line per data set and row of each study; a study has one kind of data."""
     gains = [gain for study in studies for gain in _gains(study)]
     measured = [gain for gain in gains if gain.gap is not None]
     lines = [_line(gain) for gain in gains] if measured else []
@@ -160,21 +160,21 @@ def _points(gain: Gain) -> dict[str, tuple[float, float, float]]:
 
 
 def _summary(gains: Sequence[Gain]) -> list[str]:
-    """How often AUGCL is above its base, and surely so; and whether the paper's gain fits."""
+    """Say how often AUGCL is above its base, also beyond noise, and if the paper's gain fits."""
     if not gains:
         return []
     above = sum(gain.gap is not None and gain.gap > 0 for gain in gains)
     text = f"AUGCL is above its base in {above} of {len(gains)} comparisons"
     tested = [(gain, gain.difference) for gain in gains if gain.difference is not None]
     if not tested:
-        return [f"{text}; one training of each says nothing about noise."]
+        return [f"{text}; one training of each cannot be tested for noise."]
     adjusted = holm([difference.p for _, difference in tested])
     sure = [found for found, p in zip(tested, adjusted, strict=True) if p < LEVEL]
     better = [gain.label for gain, found in sure if found.mean > 0]
     worse = [gain.label for gain, found in sure if found.mean < 0]
     text += (
-        f". Of the {len(tested)} that can be tested it is above beyond noise in {_names(better)} "
-        f"and below in {_names(worse)} (Holm's correction for their number)."
+        f". {len(tested)} of them can be tested: AUGCL is above its base beyond noise in "
+        f"{_names(better)} and below in {_names(worse)} (with Holm's correction)."
     )
     return [text, *_against_the_paper(tested)]
 
@@ -202,8 +202,8 @@ def _missing(gains: Sequence[Gain]) -> list[str]:
     measured = {(gain.dataset, gain.row) for gain in gains if gain.gap is not None}
     every = dict.fromkeys((gain.dataset, gain.row) for gain in gains)
     return [
-        f"{dataset} was not measured: augcl reproduce improvement --datasets {dataset} --methods "
-        f"{row} --data-dir DIR does it where the file is in DIR."
+        f"{dataset} was not measured. With its file in DIR, augcl reproduce improvement --datasets "
+        f"{dataset} --methods {row} --data-dir DIR measures it."
         for dataset, row in every
         if (dataset, row) not in measured
     ]

@@ -1,9 +1,10 @@
-"""Is the uncertainty model alive? For every reward of the paper's grid, on one data set a file.
+"""Is the uncertainty model alive? Fit it with every reward of the paper's grid.
 
     python -m augcl.paper.liveness MUTAG PROTEINS --data-dir DIR
 
-Plain GraphCL for 20 epochs, then one fit per reward on the same encoder; with labels, also the
-mean weight of true negatives against false ones, which is what the paper's first figure claims.
+Train plain GraphCL for 20 epochs, then fit once per reward on the same encoder; one file per data
+set. With labels, also measure the mean weights of true and of false negatives, about which the
+paper's Figure 1 makes a claim.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ WARMUP_EPOCHS = 20
 
 
 def measure(dataset: str, *, data_dir: str | None = None, seed: int = 0) -> list[dict[str, Any]]:
-    """Vital signs after one fit for each reward."""
+    """Return the vitals after one fit for each reward."""
     graphs = load_graphs(dataset, data_dir=data_dir)
     spec = Spec(dataset, hardness="none", epochs=WARMUP_EPOCHS)
     model = spec.estimator(graphs, seed, progress=False).fit(graphs)
@@ -44,7 +45,7 @@ def measure(dataset: str, *, data_dir: str | None = None, seed: int = 0) -> list
             pairs = model.pairs(batches, generator)
             hardness.fit(pairs, generator=generator)
             for batch, (anchors, candidates) in zip(batches, pairs, strict=True):
-                statistics.add(hardness.weights(anchors, candidates), batch.y)
+                statistics.add(hardness.weights(anchors, candidates), batch.labels)
         found.append({"reward": reward, **hardness.diagnose(), **statistics.read()})
     return found
 

@@ -1,4 +1,4 @@
-"""The numbers of the paper, beside which ours are shown."""
+"""The published numbers of the paper, which are shown beside ours."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from typing import Any
 from augcl.files import packaged_text
 
 REWARDS = (1.5, 1.6, 1.7, 1.8, 1.9)
-"""The grid of the reward o."""
+"""The paper's grid of the reward o."""
 
 ALIASES = {"REDDIT-BINARY": "RDT-B", "IMDB-BINARY": "IMDB-B"}
 
 
 @cache
 def paper() -> dict[str, Any]:
-    """Everything that was transcribed from the paper."""
+    """Return all numbers that were transcribed from the paper."""
     numbers: dict[str, Any] = json.loads(packaged_text("augcl.paper", "paper_numbers.json"))
     return numbers
 
 
 def accuracy(table: str, method: str | None, dataset: str) -> tuple[float, float] | None:
-    """Published accuracy in percent, mean and standard deviation; None where there is none.
+    """Return the published accuracy in percent, mean and standard deviation, or None.
 
     >>> accuracy("graph_classification", "GraphCL", "IMDB-BINARY")
     (71.2, 0.72)
@@ -32,7 +32,7 @@ def accuracy(table: str, method: str | None, dataset: str) -> tuple[float, float
 
 
 def improvement(dataset: str) -> float | None:
-    """Published points that AUGCL gains over its base; None where there are none.
+    """Return the published gain of AUGCL over its base in points, or None.
 
     >>> improvement("REDDIT-BINARY"), improvement("Wiki-CS"), improvement("Cora")
     (1.1, 0.51, None)
@@ -46,7 +46,7 @@ def improvement(dataset: str) -> float | None:
 
 
 def ablation(partition: str | None, estimator: str | None, dataset: str) -> tuple[float, float]:
-    """Published accuracy of a variant of AUGCL, by the paper's names of its parts.
+    """Return the published accuracy of a variant of AUGCL, by the paper's names of its parts.
 
     >>> ablation("k-means", "Distance", "MUTAG")
     (88.64, 0.83)
@@ -57,7 +57,7 @@ def ablation(partition: str | None, estimator: str | None, dataset: str) -> tupl
 
 
 def training_seconds(method: str, dataset: str) -> float | None:
-    """Published seconds of training.
+    """Return the published seconds of training, or None.
 
     >>> training_seconds("GraphCL", "PROTEINS")
     25.3
@@ -68,7 +68,7 @@ def training_seconds(method: str, dataset: str) -> float | None:
 
 
 def attack_accuracy(depth: int, attack: str, victim: str) -> float | None:
-    """Published accuracy in percent of a victim under an attack, by the paper's names.
+    """Return the published accuracy in percent of a victim under an attack, by the paper's names.
 
     >>> attack_accuracy(2, "GradArgmax", "AUGCL")
     77.53

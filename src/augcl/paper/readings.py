@@ -1,4 +1,4 @@
-"""AUGCL in every reading of the paper, each beside the same method without weights."""
+"""Compare each reading of the paper's AUGCL with the same method without weights."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ READINGS = {
     "AUGCL-authors": ("released code", "-authors"),
     "AUGCL-authors-unit": ("released code, unit rows", "-authors"),
 }
-"""By row: what it is called, and the ending of its base's name."""
+"""By row: its name in the table, and the suffix of the name of its base."""
 
 STATES = ("alive", "unlearned", "collapsed")
 
 
 def base_of(row: str, table: Table) -> str:
-    """The row without weights that has the views of this one."""
+    """Return the row without weights that has the same views."""
     own = f"{table.base}{READINGS[row][1]}"
-    return own if own in table.rows else table.base  # of graphs the released code has our views
+    return own if own in table.rows else table.base  # for graphs, the released code has our views
 
 
 def reading_rows(table: Table) -> tuple[str, ...]:
-    """All readings and their bases."""
+    """Return all readings and their bases."""
     bases = dict.fromkeys(base_of(row, table) for row in READINGS)
     return (*bases, *READINGS)
 
 
 def readings(study: Study, table: Table) -> Outcome:
-    """One table per data set: accuracy, difference from its own base, state of the model."""
+    """Return one table per data set: accuracy, difference from the base, state of the model."""
     grids, data, sentences = [], {}, []
     for dataset, rows in study.results(table).items():
         found = {
@@ -92,10 +92,10 @@ def _line(row: str, table: Table, facts: dict[str, Any]) -> tuple[str, ...]:
 
 
 def _verdict(found: dict[str, dict[str, Any]]) -> str:
-    """Which readings differ from their base beyond noise, after Holm's correction."""
+    """Say which readings differ from their base beyond noise, after Holm's correction."""
     tested = {row: f["difference"] for row, f in found.items() if f["difference"] is not None}
     if not tested:
-        return "one training of each says nothing about noise."
+        return "one training of each cannot be tested for noise."
     adjusted = dict(zip(tested, holm([d.p for d in tested.values()]), strict=True))
     sure = [row for row, p in adjusted.items() if p < LEVEL]
     if not sure:

@@ -1,4 +1,4 @@
-"""Records of finished cells: loose files while they are computed, then one file a data set.
+"""Records of finished cells: first one small file per cell, then one JSON-lines file per data set.
 
     python -m augcl.paper.records results [--from FOLDER]
 
@@ -9,9 +9,9 @@ processes can share the folder and a killed one loses nothing::
     FOLDER/time/MUTAG-27f5e95e6f29.json                          a measurement of time
     FOLDER/liveness/MUTAG.json, FOLDER/collapse/MUTAG/seed-0.json    fits of the uncertainty model
 
-The command above merges them into FOLDER/MUTAG.jsonl, one line a cell with its `key`
-(label-digest), `seed` and `record`, sorted by key and seed. Readers look into both; a loose file
-comes before the line of the same cell.
+The command above merges these *loose files* into FOLDER/MUTAG.jsonl: one line per cell with its
+`key` (label-digest), `seed` and `record`, sorted by key and seed. Readers use both; a loose file
+has precedence over the line of the same cell.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ Record = dict[str, Any]
 
 
 class Place(NamedTuple):
-    """Where a record belongs: the data set names the JSON-lines file, key and seed its line."""
+    """The place of a record: `dataset` names its JSON-lines file, `key` and `seed` its line."""
 
     dataset: str
     key: str
@@ -48,7 +48,7 @@ class Place(NamedTuple):
 
     @classmethod
     def of(cls, path: Path, folder: Path) -> Place:
-        """The place of a loose file below `folder`.
+        """Return the place of a loose file below `folder`.
 
         >>> Place.of(Path("out/cells/MUTAG/GraphCL-1f/seed-2.json"), Path("out"))
         Place(dataset='MUTAG', key='GraphCL-1f', seed=2)
@@ -69,23 +69,23 @@ class Place(NamedTuple):
 
 
 def cell_file(folder: Path, dataset: str, key: str, seed: int) -> Path:
-    """The loose file of a cell of a table."""
+    """Return the loose file of a cell of a table."""
     return folder / CELLS / dataset / key / f"seed-{seed}.json"
 
 
 def is_finished(path: Path, folder: Path) -> bool:
-    """Whether the record of a loose file is there, as that file or merged."""
+    """Return whether the record exists, as the loose file `path` or merged."""
     return path.exists() or Place.of(path, folder) in merged_lines(folder, path)
 
 
 def read(path: Path, folder: Path) -> Record | None:
-    """The record of a loose file below `folder`, from that file or from the merged ones."""
+    """Return the record from the loose file `path` or from the merged files; None if missing."""
     loose = read_record(path)
     return merged_lines(folder, path).get(Place.of(path, folder)) if loose is None else loose
 
 
 def read_seeds(path: Path, folder: Path) -> dict[int, Record]:
-    """The records of all seeds of a cell; `path` is the loose file of any of them."""
+    """Return the records of all seeds of a cell; `path` is the loose file of any of them."""
     own = Place.of(path, folder)
     found = {
         place.seed: record
@@ -94,25 +94,25 @@ def read_seeds(path: Path, folder: Path) -> dict[int, Record]:
     }
     for file in path.parent.glob("seed-*.json"):
         record = read_record(file)
-        if record is not None:  # a loose file may vanish while others merge
+        if record is not None:  # another process may merge and remove the loose file
             found[Place.of(file, folder).seed] = record
     return dict(sorted(found.items()))
 
 
 def merged_lines(folder: Path, path: Path) -> Mapping[Place, Record]:
-    """All merged records of the data set to which a loose file belongs."""
+    """Return all merged records of the data set to which a loose file belongs."""
     return read_lines(folder / f"{Place.of(path, folder).dataset}.jsonl")
 
 
 def read_lines(file: Path) -> Mapping[Place, Record]:
-    """The records of one JSON-lines file; none if it is not there."""
+    """Return the records of one JSON-lines file; empty if there is no such file."""
     if not file.exists():
         return {}
     now = file.stat()
     return _read_lines(file, now.st_mtime_ns, now.st_size)
 
 
-@lru_cache(maxsize=64)  # tables ask once per cell; a changed file has another time or size
+@lru_cache(maxsize=64)  # tables read once per cell; a changed file has another time or size
 def _read_lines(file: Path, time: int, size: int) -> Mapping[Place, Record]:
     found = {}
     for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), start=1):
@@ -138,7 +138,7 @@ def write_lines(file: Path, records: Mapping[Place, Record]) -> None:
 
 
 def loose_files(folder: Path) -> Iterator[Path]:
-    """The files of finished cells that are not merged yet."""
+    """Yield the files of finished cells that are not merged yet."""
     for pattern in PATTERNS:
         yield from folder.glob(pattern)
 
@@ -149,15 +149,16 @@ def merge(folder: Path, source: Path | None = None) -> dict[str, int]:
     Parameters
     ----------
     folder : Path
-        Where the JSON-lines files are.
+        Folder of the JSON-lines files.
     source : Path, optional
-        Left as it is, its own JSON-lines files count too; by default `folder` itself, whose
-        merged loose files are removed. Nobody may compute there meanwhile.
+        Another folder, which is not changed; its JSON-lines files are merged too. By default
+        `folder` itself, whose loose files are removed after merging. No process may compute
+        cells there at the same time.
 
     Returns
     -------
     dict
-        The number of new or changed records by data set.
+        Number of new or changed records by data set.
     """
     every: dict[str, dict[Place, Record]] = defaultdict(dict)
     loose = sorted(loose_files(source or folder))
@@ -185,8 +186,8 @@ def merge(folder: Path, source: Path | None = None) -> dict[str, int]:
 
 
 def _remove_empty(folder: Path, top: Path) -> None:
-    """Remove a folder and those above it, below `top`, as far as they are empty."""
-    with suppress(OSError):  # something else is in it
+    """Remove a folder and its parents below `top` if they are empty."""
+    with suppress(OSError):  # the folder is not empty
         while folder != top:
             folder.rmdir()
             folder = folder.parent
@@ -199,7 +200,7 @@ def main() -> None:
         "--from",
         dest="source",
         type=Path,
-        help="folder of the loose files, which keeps them; by default the same folder",
+        help="folder of the loose files, which is not changed; default: the same folder",
     )
     options = parser.parse_args()
     changed = merge(options.folder, options.source)

@@ -1,4 +1,7 @@
-"""What `augcl reproduce` knows: each table and figure of the paper, and the map of headroom."""
+"""All reproductions of `augcl reproduce`: each table and figure of the paper, and more.
+
+`REPRODUCTIONS` at the end maps the names on the command line to what they compute and show.
+"""
 
 from __future__ import annotations
 
@@ -35,10 +38,10 @@ from augcl.paper.training_time import TIMED, TURNS, measure_times, time_table
 
 @dataclass(frozen=True)
 class Reproduction:
-    """What is computed and shown, by default on a laptop and in full.
+    """What a reproduction computes and shows: a default size for a laptop, and the full size.
 
-    `rows` are those compared, `known` all that may be asked for; `takes` are the options that mean
-    something here. `level` is what is embedded, "graph" or "node", or "any".
+    `rows` are compared by default, `known` are all rows that can be requested; `takes` are the
+    options that apply. `level` is what is embedded: "graph", "node" or "any".
     """
 
     compute: Callable[[Study, int], list[Failure]]
@@ -56,7 +59,7 @@ class Reproduction:
 
 
 def compared(study: Study, table: Table, name: str | None = None) -> Outcome:
-    """The rows of a table beside the published numbers; `name` is that of the files."""
+    """Return the rows of a table beside the published numbers; `name` is the name of the files."""
     notes = (PROTOCOL,) if study.select else ()
     return comparison(study.named(name or table.name), study.results(table), table, notes=notes)
 

@@ -1,8 +1,8 @@
-"""The rows of every table of the paper: to add one, add a line here.
+"""The rows of every table of the paper. To add a row, add one line to its table here.
 
-A row is the settings of a `Spec` by name (method, hardness, recipe, epochs, options); it keeps
-epochs, recipe and options that it names, and takes the others from the study. Tables of graph
-classification come first, then those of node classification, then AUGCL with parts exchanged.
+A row maps names of `Spec` settings (method, hardness, recipe, epochs, options) to values; all other
+settings come from the study. First the tables of graph classification (`GRAPHS`), then of node
+classification (`NODES`), then of AUGCL with other parts (`ABLATION`, `REWARD`, `ALPHA`).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from augcl.paper.table import Published, Table, unpublished
 Rows = dict[str, dict[str, Any]]
 
 WEIGHTED = ("DCL", "HCL", "ProGCL", "AUGCL")
-"""The ways to weigh negatives that the paper compares."""
+"""The weightings of negatives that the paper compares."""
 
 AUGCL_READINGS: Rows = {
     "AUGCL-paper": {"hardness": "augcl", "recipe": "paper"},
@@ -33,13 +33,13 @@ AUGCL_READINGS: Rows = {
         "hardness_options": {"normalize": True},
     },
 }
-"""AUGCL as the paper or its released code can be read."""
+"""The readings of AUGCL: our default, the paper's text and its released code."""
 
 
 # Graph classification
 
 GRAPH_DATASETS = ("MUTAG", "PROTEINS", "IMDB-BINARY", "NCI1", "DD", "REDDIT-BINARY", "COLLAB")
-"""All of the paper, those that take least time first."""
+"""All data sets of graphs in the paper, the fastest first."""
 
 GRAPH_RIVALS = {
     "GK": "GraphletKernel",
@@ -71,7 +71,7 @@ GRAPH_NAMES = {
 
 
 def graph_accuracy(row: str, dataset: str) -> tuple[float, float] | None:
-    """The paper's accuracy in percent, mean and standard deviation.
+    """Return the paper's accuracy in percent, mean and standard deviation, or None.
 
     >>> graph_accuracy("AUGCL", "MUTAG")
     (89.2, 1.08)
@@ -108,13 +108,13 @@ GRAPHS = Table(
     epochs=40,
     published=graph_accuracy,
 )
-"""GraphCL and what weighs its negatives; every other system for sets of graphs."""
+"""GraphCL, all weightings of its negatives, and every other system for sets of graphs."""
 
 
 # Node classification
 
 NODE_DATASETS = ("Amazon-Photo", "Amazon-Computers", "Wiki-CS")
-"""All of the paper."""
+"""All data sets of nodes in the paper."""
 
 NODE_RIVALS = {
     "raw": "RawFeatures",
@@ -168,7 +168,7 @@ def node_accuracy(row: str, dataset: str) -> tuple[float, float] | None:
 
 
 def _node_rows(base: str) -> Rows:
-    """A base, what weighs its negatives, and every other system for nodes."""
+    """Return a base, all weightings of its negatives, and every other system for nodes."""
     plain: dict[str, Any] = {"method": base, "hardness": "none"}
     rival: dict[str, Any] = {"hardness": "none", "epochs": None}
     return {
@@ -194,7 +194,7 @@ NODES = Table(
     compared=("untrained", "GCA", *WEIGHTED, "oracle"),
     published=node_accuracy,
 )
-"""GCA and what weighs its negatives; every other system for nodes."""
+"""GCA, all weightings of its negatives, and every other system for nodes."""
 
 NODES_GRACE = Table(
     "grace",
@@ -202,7 +202,7 @@ NODES_GRACE = Table(
     base="GRACE",
     compared=("untrained", "GRACE", *WEIGHTED, "oracle"),
 )
-"""The same on GRACE, which the paper does not show."""
+"""The rows of `NODES` with GRACE as the base, which the paper does not show."""
 
 
 # AUGCL with parts exchanged
@@ -226,7 +226,7 @@ ABLATED = {
     "k-means, entropy": ("kmeans", "entropy", "k-means", "Entropy"),
     "k-means, distance": ("kmeans", "distance", "k-means", "Distance"),
 }
-"""By row: our names of partition and estimator, and the paper's."""
+"""Our names of partition and estimator, and the paper's, by row."""
 
 
 def ablation_accuracy(row: str, dataset: str) -> tuple[float, float] | None:
@@ -242,7 +242,7 @@ ABLATION = variants_of_augcl(
     {row: {"partition": f, "estimator": g} for row, (f, g, *_) in ABLATED.items()},
     ablation_accuracy,
 )
-"""How the candidates are split, and what is called uncertain."""
+"""The ablation: AUGCL with other partitions and uncertainty estimators."""
 
 REWARD = variants_of_augcl("reward", {f"{o:.1f}": {"reward": o} for o in REWARDS})
 """The paper's grid of the reward o."""

@@ -1,4 +1,4 @@
-"""AUGCL's accuracy over its reward o and over α: the paper's figures."""
+"""The paper's figures of AUGCL's accuracy by the reward o and by α."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ AXES = {"reward": "reward o", "alpha": "α"}
 
 
 def sensitivity(study: Study, table: Table) -> Outcome:
-    """The table of all values, and one panel per data set."""
+    """Return the table of all values, and a figure with one panel per data set."""
     every = study.results(table)
-    # One value alone, as other tables have it, shows no sensitivity.
+    # Other tables share the cells of a single value, which shows no sensitivity.
     results = {d: rows for d, rows in every.items() if len(table.competing(rows)) > 1}
     name = study.named(table.name)
     outcome = comparison(name, results, table)
     figures, sentences = {}, list(outcome.sentences)
-    if results:  # without the figure of the ranks: those of one method's own settings say nothing
+    if results:  # no figure of ranks: ranks of the settings of one method have no meaning
         panels = {}
         for dataset, rows in results.items():
             undefined = _undefined(study, table, dataset)
@@ -33,7 +33,7 @@ def sensitivity(study: Study, table: Table) -> Outcome:
 
 
 def _undefined(study: Study, table: Table, dataset: str) -> dict[str, str]:
-    """Values that mean nothing in some or all trainings, and a sentence for each."""
+    """Return the values that are undefined in some trainings, with a sentence for each."""
     found = {}
     for value in table.competing(study.rows):
         records = study.records(study.cell(table, dataset, value)).values()
@@ -49,7 +49,7 @@ def _undefined(study: Study, table: Table, dataset: str) -> dict[str, str]:
 def _lines(
     rows: Mapping[str, Accuracies], table: Table, undefined: Mapping[str, str]
 ) -> list[Line]:
-    """Curves over all values that have an accuracy; the legend names those that have none."""
+    """Return curves over the values with an accuracy; the legend names the others."""
     values = table.competing(rows)
     missing = [value for value in undefined if value not in rows]
     label = f"AUGCL (not defined: {', '.join(missing)})" if missing else "AUGCL"

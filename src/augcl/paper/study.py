@@ -1,4 +1,4 @@
-"""A study: which rows of a table on which data sets, the cells it needs, and what they found."""
+"""A study: rows of a table, data sets and seeds; the cells they need, and their results."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ Folds = Mapping[int, tuple[float, ...]]
 
 @dataclass(frozen=True)
 class Accuracies:
-    """Accuracies of a row by seed: of each fold (graphs) or of each random split (nodes).
+    """Accuracies of a row by seed, for each fold (graphs) or each random split (nodes).
 
-    `inner` are the accuracies inside the training parts, see `Score`.
+    `inner` has the accuracies inside the training parts, see `Score`.
     """
 
     folds: Folds
@@ -34,7 +34,7 @@ class Accuracies:
 
     @classmethod
     def from_records(cls, records: Mapping[int, dict[str, Any]], level: str) -> Accuracies | None:
-        """Those of finished cells, by seed; None if none of them has an accuracy."""
+        """Read the accuracies of finished cells by seed; return None if there are none."""
         found = {s: record["accuracy"] for s, record in records.items() if record["accuracy"]}
         if not found:
             return None
@@ -46,7 +46,7 @@ class Accuracies:
 
     @property
     def runs(self) -> list[float]:
-        """Mean accuracy of each seed."""
+        """Return the mean accuracy of each seed."""
         return [float(np.mean(folds)) for folds in self.folds.values()]
 
     @property
@@ -55,16 +55,16 @@ class Accuracies:
 
     @property
     def std(self) -> float | None:
-        """Population standard deviation as the papers give it: over seeds, of nodes over splits."""
+        """Return the population standard deviation over seeds, for nodes over all splits."""
         if self.level == "node":
             return float(np.std([fold for folds in self.folds.values() for fold in folds]))
         return float(np.std(self.runs)) if len(self.runs) > 1 else None
 
     def minus(self, other: Accuracies) -> PairedDifference | None:
-        """The difference over the seeds that both have; None where there is nothing to test.
+        """Return the tested difference over the common seeds; None if no test is possible.
 
-        Of graphs by the corrected resampled t-test over all folds; of nodes by a paired t-test over
-        trainings, because the splits of one training share its luck.
+        Graphs use the corrected resampled t-test over all folds. Nodes use a paired t-test over
+        trainings, because the splits of one training are not independent.
         """
         seeds = sorted(self.folds.keys() & other.folds.keys())
         if self.level == "node":
@@ -74,7 +74,7 @@ class Accuracies:
         return paired_difference(*both) if seeds else None
 
     def gap(self, other: Accuracies) -> float | None:
-        """The plain difference over the seeds that both have; None if there is none."""
+        """Return the mean difference over the common seeds; None if there are none."""
         seeds = self.folds.keys() & other.folds.keys()
         if not seeds:
             return None
@@ -92,23 +92,23 @@ GRIDS: dict[str, list[dict[str, Any]]] = {
     "dcl": [{"tau_plus": share} for share in SHARES],
     "hcl": [{"beta": b, "tau_plus": share} for b, share in product((0.1, 0.5, 1.0, 2.0), SHARES)],
 }
-"""The paper's grid of the reward, and the recommended ones of DCL and HCL."""
+"""Grids for the selection of settings: the paper's for the reward, recommended ones else."""
 
 PROTOCOL = (
     "Selected rows: every setting of the grid is trained without labels; in each fold the setting "
-    "with the best accuracy inside the training part (cross-validation; of nodes the validation "
-    "nodes) is tested once on the test part. No test label takes part in a choice."
+    "with the best accuracy inside the training part (cross-validation; for nodes, the validation "
+    "nodes) is tested once on the test part. Test labels are never used for a choice."
 )
 
 
 def variants(spec: Spec) -> list[Spec]:
-    """The spec with each setting of its hardness's grid; none if that has no grid."""
+    """Return the spec with each setting of its hardness's grid; empty if it has no grid."""
     options = spec.hardness_options
     return [replace(spec, hardness_options={**options, **s}) for s in GRIDS.get(spec.hardness, [])]
 
 
 def select(found: Sequence[Accuracies]) -> Accuracies:
-    """Choose among several settings: in each fold the one that is best inside the training part.
+    """Select in each fold the setting that is best inside the training part.
 
     Examples
     --------
@@ -120,20 +120,20 @@ def select(found: Sequence[Accuracies]) -> Accuracies:
     seeds = sorted(set.intersection(*(set(m.folds) for m in found)))
     if not all(m.inner[seed] for m in found for seed in seeds):
         raise InputError(
-            "these results hold no inner accuracies to select by: they are older than the "
-            "selection; delete them and compute them again"
+            "these results have no accuracies inside the training parts, because an older version "
+            "computed them: delete them and compute them again"
         )
     folds, inner = {}, {}
     for seed in seeds:
         inside = np.array([m.inner[seed] for m in found])
-        best = inside.argmax(0)  # the first of equal ones
+        best = inside.argmax(0)  # the first of equal settings
         folds[seed] = tuple(found[i].folds[seed][fold] for fold, i in enumerate(best))
         inner[seed] = tuple(inside.max(0).tolist())
     return Accuracies(folds, inner, found[0].level)
 
 
 SELECTED = " (selected)"
-"""Ending of the rows whose setting was chosen."""
+"""Suffix of the rows whose setting was selected."""
 
 
 @dataclass(frozen=True)
@@ -147,22 +147,24 @@ class Study:
     datasets, rows : tuple of str
         Names.
     seeds : int, optional
-        Seeds 0 to `seeds` − 1; all that are there if None.
+        Use the seeds 0 to `seeds` − 1; all finished seeds if None.
     epochs : int, optional
-        Those of the table or, for nodes, the published ones if None.
+        Epochs of all rows; if None those of the table or, for nodes, the published ones.
     features : str
         Node features, see `augcl.load`.
     recipe : str
-        Recipe of all rows of the base method that have none of their own.
+        Recipe of all rows of the base method that do not name one.
     candidates : int, optional
         Negatives sampled per step where nodes are embedded; all if None.
     select : bool
-        Add to each row whose hardness has a grid one whose setting is chosen inside the training
-        parts.
+        For each row whose hardness has a grid, add a row whose setting is selected inside the
+        training parts.
     data_dir : str, optional
-        Where data sets are looked for first.
+        Folder that is searched first for data sets.
     options : mapping
         Further parameters of the base method, the same in all of its rows.
+    reading : mapping
+        How the data are read: target, task, missing; see `augcl.load`.
     """
 
     out: Path
@@ -176,23 +178,25 @@ class Study:
     select: bool = False
     data_dir: str | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
+    reading: Mapping[str, Any] = field(default_factory=dict)
 
     def setting(self, table: Table) -> Setting:
-        """What all rows share."""
+        """Return the settings that all rows share."""
         sampled = {} if self.candidates is None else {"candidates": self.candidates}
         return Setting(
             epochs=self.epochs,
             features=self.features,
             recipe=self.recipe,
             options={**(sampled if table.level == "node" else {}), **self.options},
+            reading=self.reading,
         )
 
     def named(self, name: str) -> str:
-        """The name of a table's files under this recipe."""
+        """Return the name of a table's files, which includes the recipe."""
         return name if self.recipe == "default" else f"{name}-{self.recipe}"
 
     def cells(self, table: Table) -> list[Cell]:
-        """All cells of the table."""
+        """Return all cells of the table."""
         chosen = [
             cell
             for dataset in self.datasets
@@ -202,7 +206,7 @@ class Study:
         return [cell.with_seed(seed) for cell in chosen for seed in range(self.seeds or 1)]
 
     def results(self, table: Table) -> dict[str, dict[str, Accuracies]]:
-        """What is finished, by data set and row."""
+        """Return the finished results by data set and row."""
         found: dict[str, dict[str, Accuracies]] = {}
         for dataset in self.datasets:
             found[dataset] = {}
@@ -214,21 +218,21 @@ class Study:
                 whole = [one for one in several if one is not None]
                 if whole and len(whole) == len(several):
                     chosen = select(whole)
-                    if chosen.folds:  # all settings have a seed in common
+                    if chosen.folds:  # empty if the settings have no seed in common
                         found[dataset][row + SELECTED] = chosen
         return found
 
     def records(self, cell: CellLike) -> dict[int, dict[str, Any]]:
-        """The finished ones of a cell's settings, of the seeds that count."""
+        """Return the finished records of a cell's settings for the seeds of the study."""
         every = read_seeds(cell.path(self.out), self.out)
         return {seed: r for seed, r in every.items() if self.seeds is None or seed < self.seeds}
 
     def read(self, cell: Cell) -> Accuracies | None:
-        """What they found."""
+        """Return the accuracies of a cell's settings; None if there are none."""
         return Accuracies.from_records(self.records(cell), cell.spec.level)
 
     def cell(self, table: Table, dataset: str, row: str) -> Cell:
-        """The first cell of a row on a data set."""
+        """Return the first cell of a row on a data set."""
         return table.cell(dataset, row, self.setting(table), data_dir=self.data_dir)
 
     def _grid(self, table: Table, dataset: str, row: str) -> list[Cell]:

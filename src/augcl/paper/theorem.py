@@ -1,4 +1,4 @@
-"""Theorem 1 in numbers: its forms beside the derivative of the loss, and the shares of negatives.
+"""Theorem 1 in numbers: its forms against the derivative of the loss, and shares of negatives.
 
 docs/theorem.md has the derivation.
 """
@@ -19,19 +19,19 @@ from augcl.paper.study import Study
 def triplet_form(
     anchors: Tensor, candidates: Tensor, log_weights: Tensor | None = None, *, tau: float = 0.2
 ) -> Tensor:
-    """(1/2τ) Σ_{j≠i} ( ‖z_i − ẑ_i‖² − ‖z_i − ẑ_j‖² + 4 m_ij ) of every anchor, of unit vectors.
+    """Return (1/2τ) Σ_{j≠i} ( ‖z_i − ẑ_i‖² − ‖z_i − ẑ_j‖² + 4 m_ij ) of every anchor i.
 
-    With m_ij = (τ/2) log w_ij it is the first-order term of the weighted loss: near the point where
-    every negative is as similar as the positive and has weight 1, the loss of anchor i is
-    log N + triplet_form / N, up to squares. The margins are constants without a hinge around them:
-    they do not change the gradient of this form.
+    The vectors are scaled to unit length. With m_ij = (τ/2) log w_ij this is the first-order term
+    of the weighted loss: near the point where every negative is as similar as the positive and has
+    weight 1, the loss of anchor i is log N + triplet_form / N, up to second order. The margins are
+    constants outside of any hinge, so they do not change the gradient of this form.
 
     Parameters
     ----------
     anchors, candidates : (N, D)
         Embeddings of the two views; row i of both is a positive pair.
     log_weights : (N, N), optional
-        log w_ij; all 0 if absent. The diagonal counts nothing.
+        log w_ij; all 0 if None. The diagonal is ignored.
     tau : float
         Temperature.
 
@@ -53,7 +53,9 @@ def triplet_form(
 def negative_shares(
     anchors: Tensor, candidates: Tensor, log_weights: Tensor | None = None, *, tau: float = 0.2
 ) -> Tensor:
-    """Share of negatives in the gradient: w_ij e^{s_ij/τ} / (e^{s_ii/τ} + Σ_{k≠i} w_ik e^{s_ik/τ}).
+    """Return the shares of negatives in the gradient of each anchor.
+
+    share_ij = w_ij e^{s_ij/τ} / (e^{s_ii/τ} + Σ_{k≠i} w_ik e^{s_ik/τ}).
 
     The gradient of the weighted loss is exactly that of the triplet loss
     (1/2τ) Σ_j share_ij ( ‖z_i − ẑ_i‖² − ‖z_i − ẑ_j‖² ) with the shares held constant.
@@ -66,7 +68,7 @@ def negative_shares(
     Returns
     -------
     (N, N)
-        0 on the diagonal. The sum of row i is the share with which its positive is pulled.
+        0 on the diagonal. The sum of row i is the share of its positive in the gradient.
 
     Examples
     --------
@@ -79,7 +81,7 @@ def negative_shares(
 
 
 def _logits(anchors: Tensor, candidates: Tensor, log_weights: Tensor | None, tau: float) -> Tensor:
-    """s_ij / τ + log w_ij, and s_ii / τ on the diagonal."""
+    """Return s_ij / τ + log w_ij, and s_ii / τ on the diagonal."""
     if anchors.shape != candidates.shape or anchors.ndim != 2:
         raise InputError(
             f"anchors and candidates have the shapes {tuple(anchors.shape)} and "
@@ -110,18 +112,19 @@ FORMS = (
     "of distances and a margin; the printed one has norms and m."
 )
 SHARES = (
-    f"Instance {ANCHOR} of the toy, τ = {TAU}. Share of a negative: w e^{{s/τ}} over positive and "
-    "negatives together; with it, and not with the weight alone, it moves the anchor."
+    f"Instance {ANCHOR} of the toy, τ = {TAU}. Share of a negative: w e^{{s/τ}} divided by the sum "
+    "over positive and negatives; this share, not the weight alone, decides how much it moves the "
+    "anchor."
 )
 
 
 def theorem_cells(study: Study) -> list[ToyCell]:
-    """The first drawing of one toy."""
+    """Return the cells of the first draw of one toy."""
     return [ToyCell(TOY, row, 0) for row in study.rows]
 
 
 def theorem(study: Study) -> Outcome:
-    """Both tables, and the figure of the shares."""
+    """Return both tables, and the figure of the shares."""
     every = {row: study.records(ToyCell(TOY, row, 0)).get(0) for row in study.rows}
     weights = {row: record["weights"][str(ANCHOR)] for row, record in every.items() if record}
     z = torch.from_numpy(points(TOY, 0))
@@ -149,7 +152,7 @@ def theorem(study: Study) -> Outcome:
 
 
 def forms_of(z: Tensor, weights: list[float]) -> dict[str, float]:
-    """The first-order term of the loss of the anchor, and what it was said to be."""
+    """Return the first-order term of the anchor's loss, and the candidate forms of it."""
     row, log_w = ANCHOR - 1, _log(weights)
     s = cosine(z, z)[row]
     others = torch.arange(len(z)) != row
@@ -175,7 +178,7 @@ def forms_of(z: Tensor, weights: list[float]) -> dict[str, float]:
 
 
 def shares_of(z: Tensor, weights: list[float]) -> Tensor:
-    """(N,) shares of the negatives of the anchor."""
+    """Return the shares (N,) of the negatives of the anchor."""
     log_weights = torch.zeros(len(z), len(z), dtype=z.dtype)
     log_weights[ANCHOR - 1] = _log(weights)
     return negative_shares(z, z, log_weights, tau=TAU)[ANCHOR - 1]
@@ -200,7 +203,7 @@ def _share_lines(shares: dict[str, Tensor]) -> tuple[tuple[str, ...], ...]:
 
 
 def _by_group(share: Tensor) -> tuple[float, float]:
-    """Of all false negatives together, and of all true ones."""
+    """Return the total shares of the false and of the true negatives."""
     same = torch.from_numpy(colours() == colours()[ANCHOR - 1])
     return float(share[same].sum()), float(share[~same].sum())
 
@@ -223,7 +226,7 @@ def _sentences(
     )
     return [
         f"The first-order term of the loss is the form with {' and '.join(right) or 'no name'}; "
-        f"off are {', '.join(wrong) or 'none'}.",
+        f"other forms differ from it: {', '.join(wrong) or 'none'}.",
         f"Instance {ANCHOR}: with all weights 1, false negatives make {100 * false:.0f} % of the "
         f"gradient and true ones {100 * true:.0f} %. With weights: {moved}.",
     ]

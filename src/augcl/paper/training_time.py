@@ -1,4 +1,4 @@
-"""Seconds of training by method, measured side by side in one process, one at a time."""
+"""Training time by method: all methods train in turns in one process."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from augcl.training.progress import progress_bar
 
 
 def seconds_in_turn(works: Iterable[Iterator[Any]]) -> list[float]:
-    """Processor seconds of each iterator; a step of each in turn, until all have ended.
+    """Return the processor seconds of each iterator; take one step of each in turn to the end.
 
     >>> steps = []
     >>> def work(name, count):
@@ -51,7 +51,7 @@ ENDED = object()
 
 @dataclass(frozen=True)
 class Timing:
-    """Trainings of some rows on one data set, so many turns."""
+    """Trainings of some rows on one data set, repeated `turns` times."""
 
     table: Table
     dataset: str
@@ -69,15 +69,15 @@ class Timing:
         return out / TIME / f"{Path(self.dataset).name}-{key}.json"
 
     def read(self, out: Path) -> dict[str, list[float]] | None:
-        """Processor seconds of each row's trainings, if they were measured."""
+        """Return the processor seconds of each row's trainings; None if not measured."""
         record = read(self.path(out), out)
         return None if record is None else record["seconds"]
 
     def measure(self, out: Path) -> None:
-        """Processor time of one thread: what else the machine does counts little.
+        """Measure the processor time of one thread, which depends little on other load.
 
-        In a turn all rows train side by side, an epoch of each after the other, so that a slow
-        second meets all of them.
+        In a turn all rows train side by side, one epoch of each after the other, so that a slow
+        phase of the machine affects all of them.
         """
         one_thread()
         specs = self._specs()
@@ -98,7 +98,7 @@ class Timing:
 
 
 def _epochs(spec: Spec, data: Any, seed: int) -> Iterator[Any]:
-    """Train; a method with epochs pauses after each of them."""
+    """Train; yield after every epoch if the method has epochs."""
     model = spec.estimator(data, seed, progress=False)
     if isinstance(model, Estimator):
         yield from model.fit_epochs(data)
@@ -107,7 +107,7 @@ def _epochs(spec: Spec, data: Any, seed: int) -> Iterator[Any]:
 
 
 def ratio(seconds: dict[str, list[float]], row: str, base: str) -> float:
-    """Median over the turns of row / base.
+    """Return the median over the turns of row / base.
 
     >>> ratio({"slow": [2.0, 6.0, 2.2], "fast": [1.0, 2.0, 1.0]}, "slow", "fast")
     2.2
@@ -120,7 +120,7 @@ TURNS = 3
 
 
 def measure_times(request: Study, table: Table) -> list[Failure]:
-    """Measure what is not there yet; never several at a time. A mishap ends it."""
+    """Measure the missing timings, one at a time; stop at the first failure."""
     for timing in _timings(request, table):
         if timing.read(request.out) is None:
             timing.measure(request.out)
@@ -128,7 +128,7 @@ def measure_times(request: Study, table: Table) -> list[Failure]:
 
 
 def time_table(request: Study, table: Table) -> Outcome:
-    """What was measured."""
+    """Return the table of the measured times."""
     rows, data = [], {}
     for timing in _timings(request, table):
         dataset, seconds = timing.dataset, timing.read(request.out)
@@ -162,7 +162,7 @@ def time_table(request: Study, table: Table) -> Outcome:
 
 
 def _timings(request: Study, table: Table) -> list[Timing]:
-    """Of the rows and of their base, without which there is no ratio."""
+    """Return the timings of the rows and of their base, which the ratio needs."""
     turns = request.seeds or TURNS
     rows = request.rows if table.base in request.rows else (table.base, *request.rows)
     return [

@@ -1,4 +1,8 @@
-"""Every other system of the paper, one file each."""
+"""The other systems that the paper compares with, one file per system.
+
+Parts that several of them share: `kernel` (graph kernels), `gensim_models` and `walks` (skip-gram
+and doc2vec), `convolution` (DGI, GMI, MVGRL, GAE), `diffusion` (MVGRL).
+"""
 
 from augcl.rivals.deep_graph_kernel import DeepGraphKernel
 from augcl.rivals.deepwalk import DeepWalk, DeepWalkFeatures, Node2Vec, Node2VecGraphs

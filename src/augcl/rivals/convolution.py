@@ -1,4 +1,4 @@
-"""Parts that DGI, GMI, MVGRL and GAE share: a graph convolution, a discriminator, their loss."""
+"""Parts that DGI, GMI, MVGRL and GAE share: a graph convolution, a discriminator and its loss."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from augcl.views.nodes import NodeView
 
 
 class Convolution(nn.Module):
-    """h ← act( P h W + b ), where P mixes the nodes: usually D̂^{-1/2} (A + I) D̂^{-1/2}.
+    """Graph convolution h ← act( P h W + b ), where P mixes the nodes.
+
+    P is usually D̂^{-1/2} (A + I) D̂^{-1/2}.
 
     Parameters
     ----------
@@ -60,7 +62,7 @@ class BilinearDiscriminator(nn.Module):
     Parameters
     ----------
     left, right : int
-        Widths.
+        Widths of the two vectors.
     generator : torch.Generator
         Draws W (Xavier, for a bilinear layer with one output: the first scores are near 0).
     """

@@ -14,7 +14,7 @@ from scipy.sparse.csgraph import dijkstra
 from torch import Tensor
 
 from augcl.checks import number, whole_number
-from augcl.data import GraphSet
+from augcl.data.graph import GraphSet
 from augcl.errors import need, one_of
 from augcl.ops.hashing import Hashes, combined
 from augcl.ops.segments import pointer
@@ -126,7 +126,7 @@ class DeepGraphKernel(GraphKernel):
     size : int
         Nodes of a graphlet, at most 9.
     n_samples : int
-        Graphlets drawn of each graph, and shortest paths that become sentences.
+        Graphlets drawn from each graph, and shortest paths drawn as sentences.
     dimension, window, passes : int
         Settings of Word2Vec: length of a vector, largest distance of two substructures in a
         sentence, and passes over the sentences (in a new random order each time).

@@ -29,17 +29,18 @@ class DGI(NodeEstimator):
     Parameters
     ----------
     epochs : int
-        At most so many; published are 10,000, of which `patience` leaves a few hundred. 0 gives the
-        untrained encoder.
+        Largest number of epochs; 0 gives the untrained encoder. Published: 10,000, which `patience`
+        ends after a few hundred.
     patience : int, optional
         End the training after this many epochs without a lower loss, and keep the weights with
-        the lowest. None: all epochs, last weights.
+        the lowest loss. If None, train all epochs and keep the last weights.
     width : int
-        Of an embedding.
+        Width of the embedding.
     lr : float
+        Learning rate.
     weight_decay : float
     normalize_features : bool
-        Divide every row of the features by its sum (where above 1), as published.
+        Divide every row of the features by its sum (if above 1), as published.
     random_state : int or None
         Seed of every draw.
     device : str

@@ -33,7 +33,7 @@ TILE = 1024
 """Rows and columns of a tile."""
 
 EDGES = 2048
-"""Edges at a time: the rows that they gather should stay in the cache."""
+"""Edges processed at a time, so that the rows they gather stay in the cache."""
 
 
 def pair_logistic(z: Tensor, edges: Rows, *, positive_weight: float, tile: int = TILE) -> Tensor:
@@ -136,10 +136,10 @@ class GAE(NodeEstimator):
     epochs : int
         0 gives the untrained encoder.
     hidden, width : int
-        Of the first layer and of an embedding.
+        Widths of the first layer and of the embedding.
     lr, weight_decay : float
     normalize_features : bool
-        Divide every row of the features by its sum (where above 1); as published not.
+        Divide every row of the features by its sum (if above 1); not done as published.
     patience, random_state, device, progress, callbacks, warm_start :
         See `DGI`.
 

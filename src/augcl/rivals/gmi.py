@@ -32,21 +32,21 @@ class GMI(NodeEstimator):
     Parameters
     ----------
     epochs : int
-        At most so many; 0 gives the untrained encoder.
+        Largest number of epochs; 0 gives the untrained encoder.
     patience : int, optional
         End the training after this many epochs without a lower loss, and keep the weights with
-        the lowest. None: all epochs, last weights.
+        the lowest loss. If None, train all epochs and keep the last weights.
     layers : {1, 2}
         Published: 1 for CiteSeer and PubMed, else 2.
     width : int
-        Of an embedding.
+        Width of the embedding.
     own, neighbours, edges : float
-        How much the three parts of the loss count (α, β, γ).
+        Weights of the three parts of the loss (α, β, γ).
     negatives : int
         False pairs per node.
     lr, weight_decay : float
     normalize_features : bool
-        Divide every row of the features by its sum (where above 1), as published.
+        Divide every row of the features by its sum (if above 1), as published.
     random_state, device, progress, callbacks, warm_start :
         See `DGI`.
 
@@ -164,7 +164,8 @@ class GMINetwork(nn.Module):
         """
         mapped = self.first.mapped(view)
         h = self._deepened(mapped, view)
-        degree = view.edges.incoming.ptr.diff().clamp_min(1)[:, None]
+        total = view.edges.incoming.totals()[:, None]
+        degree = total.masked_fill(total == 0, 1)
         around = self.neighbour_activation(view.edges.sum_neighbours(mapped) / degree)
         features = view.times(self.of_own.weight)
         return (

@@ -1,7 +1,7 @@
-"""Random graphlets (small induced subgraphs) and their neighbours, for many graphs at once.
+"""The graphlet kernel: draw and count graphlets (small induced subgraphs) of many graphs at once.
 
-What is drawn depends on a seed and on the graph alone, so that a graph has the same graphlets
-whenever and with whatever other graphs it is looked at.
+The draws depend only on the seed and on the graph, so that a graph has the same graphlets in every
+data set. `shape_names` names graphlets up to isomorphism.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from augcl.checks import number, whole_number
-from augcl.data import GraphSet
+from augcl.data.graph import GraphSet
 from augcl.errors import one_of
 from augcl.ops.hashing import Hashes, combined, draw_below, mixed, multiset_hashes
 from augcl.rivals.kernel import GraphKernel, Occurrences
@@ -22,17 +22,18 @@ from augcl.training.progress import progress_bar
 
 Ints = NDArray[np.int64]
 LARGEST = 9
-"""Nodes of a graphlet."""
+"""Largest number of nodes of a graphlet."""
 ROWS = 1 << 15
+"""Sets of nodes whose adjacency matrices are in memory at a time."""
 PAIR_BITS = 40
-"""The pairs of nodes of the largest graphlet have fewer; its size is written above them."""
+"""Position of the size in a name; the 40 bits below it hold the pairs of nodes (36 at most)."""
 
 
 @dataclass(frozen=True)
 class Draws:
-    """N sets of nodes of graphs: (N,) graph and size, (N, k) nodes, of which `size` count.
+    """N sets of nodes: (N,) graph and size of each, (N, k) nodes; the first `size` of a row count.
 
-    `key` (N,) decides what else is drawn about each.
+    `key` (N,) is the seed of further draws for each set.
     """
 
     graph: Ints
@@ -42,13 +43,13 @@ class Draws:
 
 
 def draw_graphlets(graphs: GraphSet, *, size: int, samples: int, seed: int) -> Draws:
-    """`samples` sets of `size` nodes of each graph, each equally likely; of fewer nodes all."""
+    """Draw `samples` sets of `size` nodes per graph, uniformly; smaller graphs give all nodes."""
     graph = np.repeat(np.arange(len(graphs)), samples)
     number = np.tile(np.arange(samples), len(graphs))
     key = combined(np.array([seed]), graph_hashes(graphs)[graph], number)
     start, nodes = _starts_and_sizes(graphs)
     sizes = np.minimum(size, nodes[graph])
-    chosen = np.full((len(graph), size), nodes.max(), dtype=np.int64)  # sorted, unused last
+    chosen = np.full((len(graph), size), nodes.max(), dtype=np.int64)  # sorted, unused entries last
     for place in range(size):
         used = place < sizes
         drawn = draw_below(nodes[graph] - place, combined(key, np.array([place])))
@@ -58,7 +59,7 @@ def draw_graphlets(graphs: GraphSet, *, size: int, samples: int, seed: int) -> D
 
 
 def neighbouring(draws: Draws, graphs: GraphSet, number: int) -> Draws:
-    """The sets with one node exchanged for another of the graph, where there is another."""
+    """Return the sets with one node exchanged for another node of the graph, if there is one."""
     start, nodes = _starts_and_sizes(graphs)
     key = combined(draws.key, np.array([1000 + number]))
     local = draws.nodes - start[draws.graph, None]
@@ -73,7 +74,7 @@ def neighbouring(draws: Draws, graphs: GraphSet, number: int) -> Draws:
 
 
 def _skipping(drawn: Ints, taken: Ints) -> Ints:
-    """The `drawn`-th number that is not `taken`, of which each row is sorted."""
+    """Return the `drawn`-th number that is not in `taken`, whose rows are sorted."""
     value = drawn.copy()
     for column in taken.T:
         value += column <= value
@@ -81,7 +82,7 @@ def _skipping(drawn: Ints, taken: Ints) -> Ints:
 
 
 def graph_hashes(graphs: GraphSet) -> Hashes:
-    """(G,) a hash of the edges and the size of each graph, as they are numbered."""
+    """Return (G,) hashes of the size and the numbered edges of each graph."""
     start, nodes = _starts_and_sizes(graphs)
     shift = np.repeat(start, graphs.edge_ptr.diff().cpu().numpy())
     source, target = graphs.edge_index.cpu().numpy() - shift
@@ -95,10 +96,10 @@ def _starts_and_sizes(graphs: GraphSet) -> tuple[Ints, Ints]:
 
 
 def shape_names(draws: Draws, graphs: GraphSet) -> Hashes:
-    """(N,) name the shape of each set of nodes: two names are equal if and only if the induced
-    subgraphs are isomorphic.
+    """Return (N,) names of the subgraphs induced by the sets; isomorphic ones have equal names.
 
-    A name holds the number of nodes, and a bit per pair of nodes in the canonical order.
+    Different shapes have different names. A name holds the number of nodes, and one bit per pair of
+    nodes in the canonical order.
     """
     codes, inverse = np.unique(_codes(draws, graphs), return_inverse=True)
     width = draws.nodes.shape[1]
@@ -109,11 +110,11 @@ def shape_names(draws: Draws, graphs: GraphSet) -> Hashes:
 
 
 def canonical_bits(adjacent: NDArray[np.bool_]) -> Ints:
-    """(N,) the smallest code of each (k, k) adjacency matrix over its canonical orders of nodes.
+    """Return (N,) the smallest code of each (k, k) adjacency matrix over its canonical node orders.
 
-    Colours that do not depend on the numbering sort the nodes. Where two nodes of a graph share a
-    colour, each node of the first such colour is singled out in turn (as nauty and bliss do), and
-    the refined colours of all these cases are looked at again. All graphs are treated at once.
+    The nodes are sorted by colours that do not depend on their numbers. If two nodes of a graph
+    share a colour, each node of the first such colour is singled out in turn (as nauty and bliss
+    do), and the colours of each of these cases are refined. All graphs are processed at once.
     """
     graph = np.arange(len(adjacent))
     colour = combined(adjacent.sum(axis=2), _earlier_twins(adjacent))
@@ -134,10 +135,10 @@ def canonical_bits(adjacent: NDArray[np.bool_]) -> Ints:
 
 
 def _earlier_twins(adjacent: NDArray[np.bool_]) -> Ints:
-    """(N, k) how many nodes with a smaller number have the same neighbours as a node.
+    """Return (N, k) for each node the number of earlier nodes with the same neighbours (twins).
 
-    Twins can be exchanged without changing the graph, so that any order of them is canonical. This
-    leaves few cases of complete, empty and other graphs with many symmetries.
+    Exchanging twins does not change the graph, so any order of them is canonical. This leaves few
+    cases for complete, empty and other graphs with many symmetries.
     """
     itself = np.eye(adjacent.shape[1], dtype=bool)
     twins = np.zeros(adjacent.shape, dtype=bool)
@@ -148,30 +149,30 @@ def _earlier_twins(adjacent: NDArray[np.bool_]) -> Ints:
 
 
 def _refined(adjacent: NDArray[np.bool_], colour: Hashes) -> Hashes:
-    """Colours that also tell the colours of the nodes up to three steps away."""
+    """Return colours that also depend on the colours of the nodes up to three steps away."""
     for _ in range(3):
-        # Mixed twice: `combined` mixes once, and a + b would not tell a node from its neighbour.
+        # Mixed twice: `combined` mixes once, and a + b would not depend on which node is which.
         around = np.where(adjacent, mixed(mixed(colour))[:, None, :], np.uint64(0))
         colour = combined(colour, around.sum(axis=2))
     return colour
 
 
 def _codes(draws: Draws, graphs: GraphSet) -> Ints:
-    """(N,) the size of each set, and one bit for each pair of its nodes."""
+    """Return (N,) codes: the size of each set, and one bit for each pair of its nodes."""
     source, target = graphs.edge_index.cpu().numpy()
     edges = np.append(np.sort(source * graphs.num_nodes + target), graphs.num_nodes**2)
     bits = np.empty(len(draws.size), dtype=np.int64)
-    for start in range(0, len(bits), ROWS):  # matrices of all at once would fill the memory
+    for start in range(0, len(bits), ROWS):  # the matrices of all sets would fill the memory
         some = slice(start, start + ROWS)
         adjacent = _adjacency(draws.nodes[some], draws.size[some], edges, graphs.num_nodes)
-        # With the nodes of most edges first, more sets have the same code: fewer need a name.
+        # With nodes sorted by degree, more sets share a code, and fewer codes need a name.
         order = np.argsort(-adjacent.sum(axis=2), axis=1, kind="stable")
         bits[some] = _bits(_reordered(adjacent, order))
     return draws.size << PAIR_BITS | bits
 
 
 def _adjacency(nodes: Ints, size: Ints, edges: Ints, num_nodes: int) -> NDArray[np.bool_]:
-    """(N, k, k) which nodes of each set are joined."""
+    """Return (N, k, k) bool: which nodes of each set are adjacent."""
     used = np.arange(nodes.shape[1]) < size[:, None]
     wanted = nodes[:, :, None] * num_nodes + nodes[:, None, :]
     wanted[~(used[:, :, None] & used[:, None, :])] = -1
@@ -180,13 +181,13 @@ def _adjacency(nodes: Ints, size: Ints, edges: Ints, num_nodes: int) -> NDArray[
 
 
 def _reordered(adjacent: NDArray[np.bool_], order: Ints) -> NDArray[np.bool_]:
-    """The matrices with rows and columns in this order, (N, k)."""
+    """Return the matrices with rows and columns in the given order (N, k)."""
     adjacent = np.take_along_axis(adjacent, order[:, :, None], axis=1)
     return np.take_along_axis(adjacent, order[:, None, :], axis=2)
 
 
 def _bits(adjacent: NDArray[np.bool_]) -> Ints:
-    """(N,) the pairs of adjacent nodes as bits of a number."""
+    """Return (N,) numbers whose bits are the pairs of adjacent nodes."""
     u, v = _pairs(adjacent.shape[1])
     bits: Ints = adjacent[:, u, v] @ (1 << np.arange(len(u), dtype=np.int64))
     return bits
@@ -200,22 +201,22 @@ SAMPLES = {"default": 100, "paper": 100, "authors": 5}
 
 
 class GraphletKernel(GraphKernel):
-    """Compares graphs by small subgraphs drawn at random (graphlets); sees no node features.
+    """Compare graphs by small random subgraphs (graphlets); node features are ignored.
 
-    Of each graph, sets of 3 … `size` nodes are drawn and counted up to isomorphism; the
-    kernel is the product of two graphs' counts, divided by their lengths. What is drawn of a
-    graph depends on the seed and on that graph alone, so that a graph always has the same row.
+    From each graph, sets of 3 … `size` nodes are drawn and counted up to isomorphism. The kernel is
+    the product of the count vectors of two graphs, divided by their lengths. The draws depend only
+    on the seed and on the graph, so that a graph has the same counts in every data set.
 
     Parameters
     ----------
     size : int
-        Nodes of the largest graphlets, 3 … 9.
+        Number of nodes of the largest graphlets, 3 … 9.
     n_samples : int, optional
-        Graphlets drawn of each graph; by the recipe if not given.
+        Graphlets drawn from each graph; decided by the recipe if None.
     normalize : bool
-        Every graph is 1 similar to itself.
+        Scale the kernel so that its diagonal is 1.
     recipe : {"default", "authors", "paper"}
-        "authors": 5 graphlets of each graph, as in the published comparison; 100 otherwise.
+        "authors": 5 graphlets per graph, as in the published comparison; otherwise 100.
     random_state : int, optional
         Seed of the draws.
     progress : bool
@@ -273,7 +274,7 @@ class GraphletKernel(GraphKernel):
         return Occurrences.single(draws.graph, shape_names(draws, data))
 
     def _draws(self, data: GraphSet) -> Draws:
-        """Draw the number of nodes of each graphlet, then the nodes, in the way of grakel."""
+        """Draw the size of each graphlet, then its nodes, in the same order as grakel does."""
         samples, largest = int(self._setting("n_samples")), int(self.size)
         start, nodes = _starts_and_sizes(data)
         key = combined(np.array([self.seed_]), graph_hashes(data))

@@ -85,9 +85,9 @@ class AttributeStructureNetwork(nn.Module):
     inputs, nodes : int
         Widths of the features and of an adjacency row.
     width : int
-        Of an embedding.
+        Width of the embedding.
     activation : {"identity", "sigmoid"}
-        After the maps of the features.
+        Activation after the linear maps of the features.
     generator : torch.Generator
         Draws the weights.
     """
@@ -286,22 +286,23 @@ class HSAN(NodeEstimator):
     epochs : int
         0 gives the untrained encoders on the smoothed features.
     filter_steps : int, optional
-        How often features are mixed with those of the neighbours, before training.
+        Number of times that features are mixed with those of the neighbours before training.
     components : int, optional
         Principal components of the features that are used; 0, or more than there are features:
-        the features as they are.
+        the features themselves.
     width : int, optional
-        Of an embedding.
+        Width of the embedding.
     activation : {"identity", "sigmoid"}, optional
+        Activation after the linear maps of the features.
     clusters : int, optional
-        Of k-means; published is the number of classes. Labels are never looked at.
+        Number of clusters of k-means; published: the number of classes. Labels are never used.
     confident : float, optional
         Share of the nodes whose cluster is trusted (τ).
     beta : float, optional
-        How much more the hard pairs count (β).
+        Exponent β of the weights: a larger value emphasises hard pairs.
     lr : float, optional
     normalize_features : bool
-        Divide every row of the features by its sum (where above 1); as published not.
+        Divide every row of the features by its sum (if above 1); not done as published.
     patience, random_state, device, progress, callbacks, warm_start :
         See `DGI`.
 

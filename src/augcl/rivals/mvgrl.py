@@ -52,28 +52,28 @@ class MVGRL(NodeEstimator):
     Parameters
     ----------
     epochs : int
-        At most so many; published are 3,000, of which `patience` leaves a few hundred. 0 gives the
-        untrained encoders.
+        Largest number of epochs; 0 gives the untrained encoders. Published: 3,000, which `patience`
+        ends after a few hundred.
     patience : int, optional
         End the training after this many epochs without a lower loss, and keep the weights with
-        the lowest. None: all epochs, last weights.
+        the lowest loss. If None, train all epochs and keep the last weights.
     recipe : {"default", "authors", "paper"}
         Decides `loops`.
     loops : int, optional
         Self-loops of each node in the view of the neighbours; decided by the recipe if None: 2 in
         the released code ("authors"), else 1.
     width : int
-        Of an embedding.
+        Width of the embedding.
     alpha : float
-        Chance that the walk restarts.
+        Probability that the walk restarts.
     strongest : int
-        Entries of the diffusion that are kept for each node, 64 of them being nine tenths of its
-        sum on Cora; the matrix stays symmetric.
+        Entries of the diffusion that are kept for each node; 64 hold nine tenths of its sum on
+        Cora. The matrix stays symmetric.
     windows, window : int
-        How many in each epoch, and of how many nodes; a smaller graph is one window.
+        Number of windows in each epoch, and nodes in a window; a smaller graph is one window.
     lr, weight_decay : float
     normalize_features : bool
-        Divide every row of the features by its sum (where above 1); published for CiteSeer only.
+        Divide every row of the features by its sum (if above 1); published for CiteSeer only.
     random_state, device, progress, callbacks, warm_start :
         See `DGI`.
 
@@ -285,7 +285,7 @@ class MVGRLGraphs(GraphEstimator):
     epochs : int
         0 gives the untrained encoder.
     layers, width : int
-        Of each of the two networks; `width` is that of the embedding, too.
+        Layers and width of each of the two networks; `width` is also the width of the embedding.
     pooling : {"sum", "mean"}
     batch_size, lr, patience, random_state, device, progress, callbacks, warm_start :
         See `GraphCL`.

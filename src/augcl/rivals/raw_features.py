@@ -16,7 +16,7 @@ class RawFeatures(NodeReader, PlainMethod):
     Parameters
     ----------
     normalize_features : bool
-        Divide every row by its sum (where above 1), as the other node methods do.
+        Divide every row by its sum (if above 1), as the other node methods do.
     random_state, progress :
         Not used; every method has them.
 
@@ -41,7 +41,7 @@ class RawFeatures(NodeReader, PlainMethod):
         self.progress = progress
 
     def _learn(self, data: NodeGraph, generator: torch.Generator) -> None:
-        """Nothing to learn."""
+        """Do nothing: there is nothing to learn."""
 
     def _embedded(self, data: NodeGraph) -> Tensor:
         return NodeViews(data).clean.x()

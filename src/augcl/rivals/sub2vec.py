@@ -8,8 +8,8 @@ import torch
 from torch import Tensor
 
 from augcl.checks import whole_number
-from augcl.data import GraphSet
 from augcl.data.features import degrees
+from augcl.data.graph import GraphSet
 from augcl.errors import need, one_of
 from augcl.ops.csr import Rows
 from augcl.ops.segments import random_element
@@ -39,9 +39,9 @@ class Sub2Vec(GraphReader, FittedOnly):
         The word of a step: the node itself (no two graphs share a node, hence no word), or the bin
         of its degree divided by the size of the graph.
     walk_length : int, optional
-        Nodes in the walk; 1,000, so that MUTAG takes seconds. Published: 100,000.
+        Nodes in the walk; 1,000 by default, which takes seconds on MUTAG. Published: 100,000.
     dimensions : int, optional
-        Width of the embedding; 128. Published: 512.
+        Width of the embedding; 128 by default. Published: 512.
     window : int
         Steps before and after a step that help to predict it.
     negatives : int

@@ -21,7 +21,6 @@ from augcl.files import FORMAT, check_format, read_record, write_json, write_tex
 from augcl.runs.embedding_file import write_embeddings
 from augcl.runs.run import Spec, one_thread, run, share_threads, versions
 from augcl.training.checkpoint import same_settings
-from augcl.training.method import fingerprint
 from augcl.training.progress import print_warning, progress_bar
 
 RESULT = "result.json"
@@ -58,7 +57,7 @@ def run_seeds(spec: Spec, seeds: int, place: Place) -> dict[str, Any]:
     place.out.mkdir(parents=True, exist_ok=True)
     finished: dict[int, dict[str, Any] | None] = dict.fromkeys(range(seeds))
     if place.resume:
-        data = fingerprint(spec.load(place.data_dir))
+        data = spec.fingerprint(spec.load(place.data_dir))
         finished = {seed: _finished(spec, seed, place, data) for seed in finished}
     missing = [seed for seed, record in finished.items() if record is None]
     if missing and min(place.jobs, seeds) > 1:

@@ -1,4 +1,8 @@
-"""Views of one graph: some edges dropped, some feature columns masked for all nodes."""
+"""Views of one graph: some edges dropped, some feature columns masked for all nodes.
+
+`TwoViews` draws the two views of GRACE, which drops all edges and columns alike, and of GCA, which
+drops those more rarely that belong to central nodes (`importance`, `drop_probability`).
+"""
 
 from __future__ import annotations
 
@@ -14,6 +18,13 @@ from augcl.data.node_graph import NodeGraph
 from augcl.ops.csr import Adjacency, Rows, SparseMatrix
 from augcl.ops.segments import pointer
 
+MOST = 0.7
+"""No edge and no column is dropped with a higher probability."""
+
+CENTRALITIES = ("degree", "pagerank", "eigenvector")
+EDGE_ENDS = ("target", "both")
+EMPTY_COLUMNS = ("ignore", "mask-all")
+
 
 @dataclass(frozen=True)
 class NodeView:
@@ -26,17 +37,21 @@ class NodeView:
     columns : (F,) float, optional
         0 for masked columns, 1 for the others.
     edges : Adjacency
+        With the weights of the edges as values, if they have any.
     edge_index : (2, E') int64
         The same edges as pairs.
+    edge_weight : (E',) float, optional
+        The weights of the same edges.
     """
 
     features: Tensor | SparseMatrix
     columns: Tensor | None
     edges: Adjacency
     edge_index: Tensor
+    edge_weight: Tensor | None = None
 
     def times(self, weight: Tensor) -> Tensor:
-        """The product of the masked features with weight (F, D): masking a column is a row of 0."""
+        """Multiply the masked features with weight (F, D); a masked column is a row of 0 there."""
         if self.columns is not None:
             weight = weight * self.columns[:, None]
         if isinstance(self.features, SparseMatrix):
@@ -44,7 +59,7 @@ class NodeView:
         return self.features @ weight
 
     def x(self) -> Tensor:
-        """(N, F) masked features, dense, for encoders of other libraries."""
+        """Return the (N, F) masked features, dense, for encoders of other libraries."""
         if isinstance(self.features, SparseMatrix):
             width = len(self.features.columns.ptr) - 1
             return self.times(torch.eye(width, device=self.edge_index.device))
@@ -52,7 +67,7 @@ class NodeView:
 
 
 class NodeViews:
-    """One graph made ready to give many views; nothing is sorted again for them.
+    """One graph, sorted once, that gives many views.
 
     >>> path = NodeGraph(torch.eye(3), torch.tensor([[0, 1, 1, 2], [1, 0, 2, 1]]))
     >>> one_way = NodeViews(path).view(edges=torch.tensor([True, False, True, True]))
@@ -67,85 +82,96 @@ class NodeViews:
         self.nodes = graph.num_nodes
         self.num_features = graph.num_features
         self.edge_index = graph.edge_index
+        self.edge_weight = edge_weights(graph)
         source, target = graph.edge_index
         # Both directions of every edge are there: entry k of this order is the reverse of entry k.
         self._by_target = torch.argsort(target * self.nodes + source)
         self.clean = self.view()
 
     def view(self, *, edges: Tensor | None = None, columns: Tensor | None = None) -> NodeView:
-        """The view with the edges (E,) and feature columns (F,) that are True."""
+        """Return the view with the edges (E,) and feature columns (F,) that are True."""
         masked = None if columns is None else columns.to(torch.float32)
         if edges is None:
             both = self._rows(slice(None))
-            return NodeView(self.features, masked, Adjacency(both, both), self.edge_index)
+            adjacency = Adjacency(both, both)
+            return NodeView(self.features, masked, adjacency, self.edge_index, self.edge_weight)
         adjacency = Adjacency(self._rows(edges[self._by_target]), self._rows(edges))
-        return NodeView(self.features, masked, adjacency, self.edge_index[:, edges])
+        weight = adjacency.outgoing.values
+        return NodeView(self.features, masked, adjacency, self.edge_index[:, edges], weight)
 
     def _rows(self, kept: Tensor | slice) -> Rows:
         source, target = self.edge_index
         counts = torch.bincount(source[kept], minlength=self.nodes)
-        return Rows(target[kept], pointer(counts))
+        # Both directions of an edge weigh the same: entry k and its reverse, too.
+        values = None if self.edge_weight is None else self.edge_weight[kept]
+        return Rows(target[kept], pointer(counts), values)
+
+
+def edge_weights(graph: NodeGraph) -> Tensor | None:
+    """Return the (E,) weights of the edges; None if all weigh 1, which is faster and the same."""
+    weight = graph.edge_weight
+    return None if weight is None or bool((weight == 1).all()) else weight
+
+
+class TwoViews:
+    """Two random views of one graph at a time.
+
+    Parameters
+    ----------
+    views : NodeViews
+    edge_drop, feature_drop : (float, float)
+        Share of the edges dropped and of the feature columns masked, in the two views.
+    centrality : str, optional
+        Important edges and columns are dropped more rarely; all are equally important if None.
+    edge_ends, pagerank_restart, empty_columns :
+        See `importance` and `drop_probability`.
+
+    Attributes
+    ----------
+    drop : list of ((E,), (F,))
+        For each view, the probabilities of the edges and of the feature columns.
+    """
+
+    def __init__(
+        self,
+        views: NodeViews,
+        *,
+        edge_drop: Sequence[float],
+        feature_drop: Sequence[float],
+        centrality: str | None = None,
+        edge_ends: str = "target",
+        pagerank_restart: bool = False,
+        empty_columns: str = "ignore",
+    ) -> None:
+        self.views = views
+        rates = list(zip(edge_drop, feature_drop, strict=True))
+        self.drop: list[tuple[Tensor, Tensor]]
+        if centrality is None:
+            edges = torch.ones(views.edge_index.shape[1], device=views.edge_index.device)
+            columns = torch.ones(views.num_features, device=views.edge_index.device)
+            self.drop = [(edges * of_edges, columns * of_columns) for of_edges, of_columns in rates]
+            return
+        matter = importance(
+            views, centrality, edge_ends=edge_ends, pagerank_restart=pagerank_restart
+        )
+        probability = partial(drop_probability, empty_columns=empty_columns)
+        self.drop = [
+            (probability(matter.edges, of_edges), probability(matter.columns, of_columns))
+            for of_edges, of_columns in rates
+        ]
+
+    def draw(self, generator: torch.Generator) -> Iterator[NodeView]:
+        """Yield the first view and then the second."""
+        for of_edges, of_columns in self.drop:
+            yield self.views.view(
+                edges=draw(of_edges, generator), columns=draw(of_columns, generator)
+            )
 
 
 def draw(drop: Tensor, generator: torch.Generator) -> Tensor:
-    """(K,) bool: entry k is False, so dropped, with probability drop[k]."""
+    """Draw (K,) bool: entry k is False, so dropped, with probability drop[k]."""
     chance = torch.rand(len(drop), generator=generator, device=generator.device)
     return chance.to(drop.device) >= drop
-
-
-def degree(edges: Adjacency) -> Tensor:
-    """(V,) number of edges."""
-    return edges.incoming.ptr.diff().float()
-
-
-def lazy_walk(edges: Adjacency, steps: int = 200) -> Tensor:
-    """(V,) x ← 0.15 x + 0.85 Pᵀ x from x = 1: what the released code of GCA calls PageRank.
-
-    Without a restart it forgets its start: within a connected component it tends to the degree
-    over the mean degree. An isolated node fades to 0.15^steps.
-    """
-    share = 1 / degree(edges).clamp_min(1)[:, None]
-    x = torch.ones_like(share)
-    for _ in range(steps):
-        x = 0.15 * x + 0.85 * edges.incoming.times(x * share)
-    return x[:, 0]
-
-
-def pagerank(edges: Adjacency, steps: int = 200) -> Tensor:
-    """(V,) PageRank with restart probability 0.15, scaled to mean 1."""
-    share = 1 / degree(edges).clamp_min(1)[:, None]
-    lonely = (degree(edges) == 0)[:, None]
-    x = torch.ones_like(share)
-    for _ in range(steps):
-        spread = edges.incoming.times(x * share) + (x * lonely).mean()
-        x = 0.15 + 0.85 * spread
-    return x[:, 0]
-
-
-def eigenvector(edges: Adjacency, steps: int = 1000, tolerance: float = 1e-7) -> Tensor:
-    """(V,) leading eigenvector of the adjacency, not negative, of length 1.
-
-    On a graph in pieces it is 0 outside the densest of them. Iterates A + I, which has the same
-    eigenvectors and, unlike A on a bipartite graph, one largest eigenvalue.
-    """
-    x = torch.ones_like(degree(edges))[:, None].double()
-    x /= x.norm()
-    for _ in range(steps):
-        new = edges.incoming.times(x) + x
-        new /= new.norm()
-        if float((new - x).abs().sum()) < tolerance * len(x):
-            x = new
-            break
-        x = new
-    return x[:, 0].float()
-
-
-MOST = 0.7
-"""No edge and no column is dropped with a higher probability."""
-
-CENTRALITIES = ("degree", "pagerank", "eigenvector")
-EDGE_ENDS = ("target", "both")
-EMPTY_COLUMNS = ("ignore", "mask-all")
 
 
 class Importance(NamedTuple):
@@ -168,6 +194,7 @@ def importance(
     ----------
     views : NodeViews
     centrality : {"degree", "pagerank", "eigenvector"}
+        Each counts the weights of the edges, if they have any.
     edge_ends : {"target", "both"}
         An edge counts by the centrality of its target, or by the mean of both its ends.
     pagerank_restart : bool
@@ -230,56 +257,57 @@ def drop_probability(
     return probability.clamp(0, MOST)
 
 
-class TwoViews:
-    """Draws two views of one graph at a time.
+def degree(edges: Adjacency) -> Tensor:
+    """Return (V,) the number of edges, or the sum of their weights."""
+    return edges.incoming.totals().float()
 
-    Parameters
-    ----------
-    views : NodeViews
-    edge_drop, feature_drop : (float, float)
-        Share of the edges dropped and of the feature columns masked, in the two views.
-    centrality : str, optional
-        Important edges and columns are dropped more rarely; all are equally important if None.
-    edge_ends, pagerank_restart, empty_columns :
-        See `importance` and `drop_probability`.
 
-    Attributes
-    ----------
-    drop : list of ((E,), (F,))
-        For each view, the probabilities of the edges and of the feature columns.
+def _share(edges: Adjacency) -> Tensor:
+    """(V, 1) one over the degree; 1 where that is 0."""
+    of_node = degree(edges)
+    return 1 / torch.where(of_node > 0, of_node, 1.0)[:, None]
+
+
+def lazy_walk(edges: Adjacency, steps: int = 200) -> Tensor:
+    """(V,) x ← 0.15 x + 0.85 Pᵀ x from x = 1: what the released code of GCA calls PageRank.
+
+    Without a restart it forgets its start: within a connected component it tends to the degree
+    over the mean degree. An isolated node fades to 0.15^steps.
     """
+    share = _share(edges)
+    x = torch.ones_like(share)
+    for _ in range(steps):
+        x = 0.15 * x + 0.85 * edges.incoming.times(x * share)
+    return x[:, 0]
 
-    def __init__(
-        self,
-        views: NodeViews,
-        *,
-        edge_drop: Sequence[float],
-        feature_drop: Sequence[float],
-        centrality: str | None = None,
-        edge_ends: str = "target",
-        pagerank_restart: bool = False,
-        empty_columns: str = "ignore",
-    ) -> None:
-        self.views = views
-        rates = list(zip(edge_drop, feature_drop, strict=True))
-        self.drop: list[tuple[Tensor, Tensor]]
-        if centrality is None:
-            edges = torch.ones(views.edge_index.shape[1], device=views.edge_index.device)
-            columns = torch.ones(views.num_features, device=views.edge_index.device)
-            self.drop = [(edges * of_edges, columns * of_columns) for of_edges, of_columns in rates]
-            return
-        matter = importance(
-            views, centrality, edge_ends=edge_ends, pagerank_restart=pagerank_restart
-        )
-        probability = partial(drop_probability, empty_columns=empty_columns)
-        self.drop = [
-            (probability(matter.edges, of_edges), probability(matter.columns, of_columns))
-            for of_edges, of_columns in rates
-        ]
 
-    def draw(self, generator: torch.Generator) -> Iterator[NodeView]:
-        """The first view and the second, each when it is asked for."""
-        for of_edges, of_columns in self.drop:
-            yield self.views.view(
-                edges=draw(of_edges, generator), columns=draw(of_columns, generator)
-            )
+def pagerank(edges: Adjacency, steps: int = 200) -> Tensor:
+    """(V,) PageRank with restart probability 0.15, scaled to mean 1.
+
+    Like `lazy_walk` and `eigenvector`, it follows edges in proportion to their weights.
+    """
+    share = _share(edges)
+    lonely = (degree(edges) == 0)[:, None]
+    x = torch.ones_like(share)
+    for _ in range(steps):
+        spread = edges.incoming.times(x * share) + (x * lonely).mean()
+        x = 0.15 + 0.85 * spread
+    return x[:, 0]
+
+
+def eigenvector(edges: Adjacency, steps: int = 1000, tolerance: float = 1e-7) -> Tensor:
+    """Return the (V,) leading eigenvector of the adjacency, not negative, of length 1.
+
+    On a graph in pieces it is 0 outside the densest of them. Iterates A + I, which has the same
+    eigenvectors and, unlike A on a bipartite graph, one largest eigenvalue.
+    """
+    x = torch.ones_like(degree(edges))[:, None].double()
+    x /= x.norm()
+    for _ in range(steps):
+        new = edges.incoming.times(x) + x
+        new /= new.norm()
+        if float((new - x).abs().sum()) < tolerance * len(x):
+            x = new
+            break
+        x = new
+    return x[:, 0].float()

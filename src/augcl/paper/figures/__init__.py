@@ -1,4 +1,4 @@
-"""Figures for papers and pages, drawn by matplotlib without touching its global state."""
+"""Draw figures for papers and pages with matplotlib, without changing its global state."""
 
 from augcl.paper.figures.differences import Dots, dot_map
 from augcl.paper.figures.lines import Line, line_panels

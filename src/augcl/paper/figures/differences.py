@@ -1,4 +1,4 @@
-"""Differences with their intervals, as a forest plot."""
+"""Draw differences with their intervals as a forest plot."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
     from matplotlib.lines import Line2D
 
 POINT = 0.11  # inches between the points of one row
-PADDING = 0.1  # between rows
+PADDING = 0.1  # inches between rows
 HEADING = 0.21
 
 
 @dataclass(frozen=True)
 class Dots:
-    """One row: points by name, each a mean with the ends of its interval.
+    """One row of points by name; each point is a mean with the ends of its interval.
 
     >>> Dots("GraphCL", "MUTAG", {"oracle − base": (4.1, 2.0, 6.2)}).group
     'MUTAG'
@@ -48,8 +48,8 @@ def dot_map(rows: Sequence[Dots], *, xlabel: str, zero_label: str) -> Figure:
     Parameters
     ----------
     rows : sequence of Dots
-        Rows of one group stand together, groups in order of first appearance. A name of a point
-        has one colour and mark everywhere; a row may lack some.
+        Rows of one group are placed together, groups in order of first appearance. A point name has
+        the same colour and mark in all rows; a row need not have all names.
     xlabel : str
         What is measured.
     zero_label : str

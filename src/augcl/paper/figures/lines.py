@@ -1,4 +1,4 @@
-"""Curves, one panel per data set."""
+"""Draw curves, one panel per data set."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
 
-FEW = 12  # points up to which each one is marked
+FEW = 12  # up to this number, every point is marked
 LETTER = 0.06  # rough width of a letter of a tick label, in inches
 
 
 @dataclass(frozen=True)
 class Line:
-    """A curve: its name, points, and how far each may be off.
+    """A curve: its name, its points and their errors.
 
     >>> Line("AUGCL", x=[1.5, 1.9], y=[88.4, 89.2], error=[1.1, 0.9]).label
     'AUGCL'
@@ -51,14 +51,13 @@ class Line:
 
 @styled
 def line_panels(panels: Mapping[str, Sequence[Line]], *, xlabel: str, ylabel: str) -> Figure:
-    """Draw one panel per data set; a label has one colour in all of them.
+    """Draw one panel per data set; a label has the same colour in all panels.
 
     Parameters
     ----------
     panels : mapping of title to lines
-        Positions on the x axis are numbers, or strings for categories. Errors are bars at up to
-        12 points, where lines stand a little beside each other so that no bar hides another, and
-        a band at more.
+        Positions on the x axis are numbers, or strings for categories. Errors are drawn as bars for
+        up to 12 points, with lines shifted so that no bar hides another, and as a band for more.
     xlabel, ylabel : str
         Shared by all panels.
 
@@ -93,7 +92,7 @@ def line_panels(panels: Mapping[str, Sequence[Line]], *, xlabel: str, ylabel: st
 
 
 def _shape(panels: int) -> tuple[int, int]:
-    """Rows and columns; 5 and 6 panels look best by three, 7 and 8 by four.
+    """Return rows and columns: three columns for 5 and 6 panels, four for 7 and 8.
 
     >>> [_shape(panels) for panels in (1, 4, 6, 7, 9)]
     [(1, 1), (1, 4), (2, 3), (2, 4), (3, 4)]
@@ -103,7 +102,7 @@ def _shape(panels: int) -> tuple[int, int]:
 
 
 def _names(lines: Sequence[Line]) -> list[str]:
-    """Categories in order of first appearance; none if positions are numbers."""
+    """Return the categories in order of first appearance; empty if positions are numbers."""
     positions = [x for line in lines for x in line.x]
     if not any(isinstance(x, str) for x in positions):
         return []
@@ -137,7 +136,7 @@ def _panel(
 
 
 def _shifts(lines: Sequence[Line], span: float) -> list[float]:
-    """Lines with error bars stand side by side."""
+    """Return shifts that place lines with error bars side by side."""
     barred = [number for number, line in enumerate(lines) if _has_bars(line)]
     step = 0.015 * span
     middle = (len(barred) - 1) / 2
@@ -190,7 +189,7 @@ def _name_ticks(axes: Axes, names: Sequence[str], turned: bool) -> None:
 
 
 def _number_ticks(axes: Axes, values: Sequence[float]) -> None:
-    """Ticks at the values themselves where they are few and evenly spread."""
+    """Set ticks at the values themselves if they are few and evenly spaced."""
     gaps = [after - before for before, after in pairwise(values)]
     if len(gaps) <= 5 and (not gaps or max(gaps) < 2 * min(gaps)):
         axes.set_xticks(values, [f"{value:g}".replace("-", "−") for value in values])
@@ -201,7 +200,7 @@ def _number_ticks(axes: Axes, values: Sequence[float]) -> None:
 
 
 def _legend(figure: Figure, spare: Sequence[Axes], handles: Sequence[Line2D], width: float) -> None:
-    """In a spare cell of the last row if there is one and the names fit, else above."""
+    """Place the legend in a spare cell of the last row if the names fit, else above."""
     for axes in spare:
         axes.set_axis_off()
     if spare and len(handles) <= 6:

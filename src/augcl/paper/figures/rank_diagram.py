@@ -1,4 +1,4 @@
-"""The critical-difference diagram of Demšar (2006)."""
+"""Draw the critical-difference diagram of Demšar (2006)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ RULER_Y, AXIS_Y = 0.2, 0.56
 
 @dataclass(frozen=True)
 class _Frame:
-    """Where things are."""
+    """Positions in the diagram."""
 
     best: float
     worst: float
@@ -41,7 +41,7 @@ class _Frame:
 
 @styled
 def critical_difference(ranks: Ranks) -> Figure:
-    """Draw average ranks on an axis; thick bars join methods that do not differ.
+    """Draw average ranks on an axis; thick bars connect methods that do not differ significantly.
 
     Examples
     --------
@@ -79,7 +79,7 @@ def _caption(ranks: Ranks) -> str:
 
 
 def _halves(ranks: Ranks) -> tuple[list[tuple[str, float]], list[tuple[str, float]]]:
-    """Best first on the left, worst first on the right: then no line crosses another."""
+    """Return the better half, best first, and the worse half, worst first: no lines cross."""
     ordered = ranks.ordered()
     middle = (len(ordered) + 1) // 2
     return ordered[:middle], ordered[middle:][::-1]
@@ -106,7 +106,7 @@ def _frame(ranks: Ranks, levels: int, caption: str) -> _Frame:
 
 
 def _levels(ranks: Ranks) -> list[tuple[int, float, float]]:
-    """Level, lowest and highest rank of the bar of each clique; bars of a level are apart."""
+    """Return level, lowest and highest rank of each bar; bars of one level do not overlap."""
     average = dict(zip(ranks.names, ranks.average, strict=True))
     gap = 0.2
     ends: list[float] = []
@@ -128,7 +128,7 @@ def _axis(axes: Axes, frame: _Frame) -> None:
 
 
 def _ruler(axes: Axes, frame: _Frame, difference: float) -> None:
-    """The critical difference as a length; an arrow where it is longer than the axis."""
+    """Draw the critical difference as a length; as an arrow if it is longer than the axis."""
     fits = difference <= frame.methods - 1
     start, end = frame.best, frame.x(1 + difference) if fits else frame.worst
     axes.plot([start, end], [RULER_Y, RULER_Y], color=INK, linewidth=0.9)

@@ -1,4 +1,4 @@
-"""What all figures share: sizes in print, fonts, colours, the legend."""
+"""The common style of all figures: sizes in print, fonts, colours, the legend."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ if TYPE_CHECKING:
 
 COLUMN, PAGE = 3.5, 7.16  # widths of one and of two columns of a journal, in inches
 SMALL = 7
-FITS = 0.94  # share of the room that a legend may fill
+FITS = 0.94  # share of the available width that a legend may fill
 INK, PALE = "#222222", "#8a8a8a"
 
 # Any, because the key type of rc_context changed between versions of matplotlib.
 STYLE: Any = {
     "font.family": "sans-serif",
-    "font.sans-serif": ["DejaVu Sans"],  # travels with matplotlib, so that all see the same
+    "font.sans-serif": ["DejaVu Sans"],  # part of matplotlib: figures look the same everywhere
     "font.size": 8,
     "text.color": INK,
-    "text.parse_math": False,  # names are shown as they are, dollar signs too
+    "text.parse_math": False,  # show names unchanged, including dollar signs
     "text.usetex": False,
     "axes.titlesize": 8,
     "axes.labelsize": 8,
@@ -60,7 +60,7 @@ STYLE: Any = {
     "legend.handletextpad": 0.6,
 }
 
-# Okabe and Ito's colours, which all kinds of sight tell apart, without their pale yellow.
+# Okabe and Ito's colours, which colour-blind readers can distinguish, without the pale yellow.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#222222")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<")
 
@@ -70,7 +70,7 @@ Drawn = TypeVar("Drawn")
 
 
 def styled(draw: Callable[Given, Drawn]) -> Callable[Given, Drawn]:
-    """Draw in our style. matplotlib is imported at the first figure, so tables do not need it."""
+    """Apply our style to a drawing function; import matplotlib only when it is called."""
 
     @wraps(draw)
     def drawn(*args: Given.args, **kwargs: Given.kwargs) -> Drawn:
@@ -85,14 +85,14 @@ def styled(draw: Callable[Given, Drawn]) -> Callable[Given, Drawn]:
 
 @dataclass(frozen=True)
 class SeriesStyle:
-    """How one name is drawn everywhere in a figure."""
+    """Colour and marker of one name in a figure."""
 
     colour: str
     marker: str
 
 
 def looks(names: Iterable[str]) -> dict[str, SeriesStyle]:
-    """A look for every name, in order of first appearance.
+    """Return a style for every name, in order of first appearance.
 
     >>> looks(["base", "ours", "base"])["ours"]
     SeriesStyle(colour='#D55E00', marker='s')
@@ -104,7 +104,7 @@ def looks(names: Iterable[str]) -> dict[str, SeriesStyle]:
 
 
 def legend_above(figure: Figure, handles: Sequence[Artist]) -> None:
-    """One legend over all panels, in as few lines as its names fit into."""
+    """Place one legend above all panels, in as few lines as possible."""
     for lines in range(1, len(handles) + 1):
         columns = math.ceil(len(handles) / lines)
         legend = figure.legend(handles=handles, loc="outside upper center", ncols=columns)
@@ -114,7 +114,7 @@ def legend_above(figure: Figure, handles: Sequence[Artist]) -> None:
 
 
 def width_of(artist: Artist, figure: Figure) -> float:
-    """Width in inches of something in `figure`."""
+    """Return the width of an artist of `figure` in inches."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
 
     renderer = FigureCanvasAgg(figure).get_renderer()  # type: ignore[no-untyped-call]
@@ -122,7 +122,7 @@ def width_of(artist: Artist, figure: Figure) -> float:
 
 
 def text_width(text: str, size: float) -> float:
-    """Width of `text` in inches."""
+    """Return the width of `text` in inches."""
     from matplotlib.figure import Figure
 
     figure = Figure()
@@ -130,7 +130,7 @@ def text_width(text: str, size: float) -> float:
 
 
 def freeze(figure: Figure) -> Figure:
-    """Lay the figure out once, so that every file of it has the same layout."""
+    """Fix the layout of the figure, so that all its files have the same layout."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
 
     FigureCanvasAgg(figure)
@@ -149,7 +149,7 @@ NO_DATE: dict[str, dict[str, Any]] = {
 
 
 def save(figure: Figure, stem: Path, kinds: Sequence[str] = tuple(NO_DATE)) -> list[Path]:
-    """Write stem.svg, stem.png and stem.pdf, or some of them; returns their paths.
+    """Write stem.svg, stem.png and stem.pdf, or only the given kinds; return their paths.
 
     Examples
     --------
