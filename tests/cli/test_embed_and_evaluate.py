@@ -59,7 +59,8 @@ def test_every_kind_of_file_is_judged_alike(run, succeeds, tmp_path):
 def test_a_run_is_judged_as_training_found_it(run, succeeds):
     result = json.loads((run / "result.json").read_text())["accuracy"]
     mean, std = 100 * result["mean"], 100 * result["std"]
-    line, reason = succeeds("evaluate", run).splitlines()
+    line, floor, reason = succeeds("evaluate", run).splitlines()
+    assert floor == f"Floor (largest class): {100 * result['floor']:.2f} %."
     assert line == f"{mean:.2f} ± {std:.2f} % (2 seeds, tu-svm-10fold)"
     assert "Result of augcl train over all seeds" in reason
     told = json.loads(succeeds("evaluate", run, "--json"))
@@ -69,7 +70,7 @@ def test_a_run_is_judged_as_training_found_it(run, succeeds):
 def test_the_embeddings_of_a_run_are_said_to_be_of_seed_0(run, succeeds, refused, tmp_path):
     given = ("--repeats", 1, "--jobs", 1)
     result = json.loads((run / "result.json").read_text())["accuracy"]
-    score, _, whole = succeeds("evaluate", run / "embeddings.npz", *given).splitlines()
+    score, _, _, whole = succeeds("evaluate", run / "embeddings.npz", *given).splitlines()
     assert score.startswith(f"{100 * result['runs'][0]:.2f} ")
     assert "are of seed 0. Accuracy of the whole run over 2 seeds: " in whole
     assert f"{100 * result['mean']:.2f} ± " in whole

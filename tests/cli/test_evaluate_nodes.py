@@ -79,7 +79,8 @@ def test_the_command_picks_the_protocol_by_task(nodes, Z, tmp_path, succeeds):
 def test_the_command_judges_a_table_of_nodes_when_told_how(nodes, Z, tmp_path, succeeds):
     write_embeddings(tmp_path / "z.csv", Z, nodes)
     given = ("--protocol", "linear-10-10-80", "--repeats", 2, "--clustering")
-    first, second, third = succeeds("evaluate", tmp_path / "z.csv", *given).splitlines()
+    first, second, floor, third = succeeds("evaluate", tmp_path / "z.csv", *given).splitlines()
+    assert floor.startswith("Floor (largest class): 3")
     assert first.endswith("(2 runs, linear-10-10-80)")
     assert second.startswith("The protocol is the one of --protocol.")
     assert third.startswith("NMI 0.")
@@ -88,7 +89,7 @@ def test_the_command_judges_a_table_of_nodes_when_told_how(nodes, Z, tmp_path, s
 @pytest.mark.parametrize("ending", [".csv", ".parquet"])
 def test_the_command_knows_a_table_of_nodes(nodes, Z, tmp_path, succeeds, ending):
     write_embeddings(tmp_path / f"z{ending}", Z, nodes)
-    first, second = succeeds("evaluate", tmp_path / f"z{ending}", "--repeats", 2).splitlines()
+    first, second, _ = succeeds("evaluate", tmp_path / f"z{ending}", "--repeats", 2).splitlines()
     assert first.endswith("(2 runs, linear-10-10-80)")
     assert second.startswith("The file holds nodes, so the protocol is the one for nodes.")
 
@@ -96,7 +97,7 @@ def test_the_command_knows_a_table_of_nodes(nodes, Z, tmp_path, succeeds, ending
 def test_of_a_table_from_elsewhere_the_guess_is_told(tmp_path, succeeds):
     lines = [f"{i},{i % 2},{i % 2}.{i}" for i in range(40)]
     (tmp_path / "z.csv").write_text("\n".join(["name,label,z0", *lines]) + "\n")
-    first, second = succeeds("evaluate", tmp_path / "z.csv", "--repeats", 1).splitlines()
+    first, second, _ = succeeds("evaluate", tmp_path / "z.csv", "--repeats", 1).splitlines()
     assert first.endswith("(1 run, tu-svm-10fold)")
     assert "does not say what it holds, so the protocol is the one for graphs" in second
     assert "--protocol linear-10-10-80" in second

@@ -89,7 +89,7 @@ def test_cora_has_its_public_split():
     ]
     x = graph.x.to_dense()
     score = evaluate(x, graph, protocol="public-split")
-    assert 0.55 < score.mean < 0.62  # raw words; published for logistic regression: 57.1 %
+    assert 0.55 < score.mean < 0.62  # raw words, without the graph
     smooth = x
     for _ in range(2):
         smooth = smooth + torch.zeros_like(x).index_add(
