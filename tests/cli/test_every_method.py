@@ -21,7 +21,7 @@ def friends(tmp_path):
     return folder
 
 
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("name", [name for name, kind in METHODS.items() if kind.needs is None])
 def test_it_trains_and_its_model_embeds(name, succeeds, tu_set, friends, tmp_path):
     data = tu_set() if METHODS[name].level == "graph" else friends
     known = METHODS[name]().get_params(deep=False)
@@ -38,3 +38,8 @@ def test_it_trains_and_its_model_embeds(name, succeeds, tu_set, friends, tmp_pat
         assert np.isfinite(found["Z"]).all()
         assert np.array_equal(found["Z"], kept["Z"])
         assert columns == [f"{name.lower()}{i}" for i in range(found["Z"].shape[1])]
+
+
+def test_a_method_for_molecules_refuses_other_graphs(refused, tu_set, tmp_path):
+    given = ("--method", "MorganFingerprints", "--seeds", 1, "--jobs", 1, "--no-evaluate")
+    assert "holds no SMILES" in refused("train", tu_set(), *given, "--out", tmp_path / "x")

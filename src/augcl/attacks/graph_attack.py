@@ -280,6 +280,21 @@ def _batches(graphs: GraphSet, limit: int) -> list[Tensor]:
 
 
 def accuracy_under(attack: Attack, model: Any, graphs: GraphSet, y: Any = None) -> float:
-    """Return the share of graphs that the model still classifies correctly after the attack."""
+    """Return the share of graphs that the model still classifies correctly after the attack.
+
+    Parameters
+    ----------
+    attack : Attack
+    model, graphs, y :
+        As in `Attack.perturb`.
+
+    Examples
+    --------
+    >>> import augcl
+    >>> from augcl.data import components
+    >>> graphs = components(per_class=4)
+    >>> accuracy_under(augcl.RandSampling(random_state=0), lambda g: g.y, graphs)
+    1.0
+    """
     after = predicted(model, attack.perturb(model, graphs, y))
     return float(np.mean(after == class_labels(as_graphset(graphs), y)))

@@ -202,7 +202,7 @@ class RLS2V(LearnedAttack):
 
     @property
     def learns_on_attacked(self) -> bool:
-        """Whether `fit` takes the very graphs that are then attacked."""
+        """Return whether `fit` needs the same graphs that are then attacked."""
         return bool(by_recipe(self, "learn_on_attacked"))
 
     @property

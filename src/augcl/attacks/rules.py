@@ -1,4 +1,4 @@
-"""Which edges an attack may change: pairs of nodes in one group, semantics, and legal changes."""
+"""Decide which edges an attack may change: pairs of nodes, semantics, and legal changes."""
 
 from __future__ import annotations
 
@@ -185,6 +185,14 @@ class Semantics:
 
     The methods answer for all graphs of a batch at once. Any object with these three methods works;
     it need not be a subclass.
+
+    Examples
+    --------
+    Forbid every deletion:
+
+    >>> class KeepEdges(Semantics):
+    ...     def may_delete(self, graphs, pairs):
+    ...         return torch.zeros(pairs.shape[1], dtype=torch.bool)
     """
 
     def groups(self, graphs: GraphSet) -> Tensor:

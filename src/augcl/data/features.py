@@ -111,7 +111,9 @@ def align_columns(graphs: G, columns: Sequence[str] | None) -> G:
         if name not in place and bool(own[:, i].any()):
             what = f"the node feature {name!r}, never seen in training"
             what = "no node features" if name == "constant" else what
-            raise InputError(f"{graphs.name} has {what}: the model was trained on {_some(columns)}")
+            where = "" if name == "constant" else _first_user(graphs, own[:, i])
+            seen = _some(columns)
+            raise InputError(f"{graphs.name}{where} has {what}: the model was trained on {seen}")
     x = own.new_zeros(graphs.num_nodes, len(columns))
     x[:, [place[graphs.columns[i]] for i in known]] = own[:, known]
     return replace(graphs, x=x, columns=list(columns))
@@ -164,6 +166,101 @@ def align_edge_columns(graphs: GraphSet, columns: Sequence[str] | None, width: i
 
 def _some(columns: Sequence[str]) -> str:
     return ", ".join(columns[:8]) + (" …" if len(columns) > 8 else "")
+
+
+UNKNOWN = ("error", "ignore", "skip")
+"""What becomes of graphs with values that training has not seen."""
+
+
+def known_columns(
+    graphs: GraphSet | NodeGraph,
+    columns: Sequence[str] | None,
+    edge_columns: Sequence[str] | None = None,
+    *,
+    unknown: str = "error",
+) -> tuple[GraphSet | NodeGraph, list[str]]:
+    """Return the graphs without features that a model has not seen, and what was left out.
+
+    Parameters
+    ----------
+    graphs : GraphSet or NodeGraph
+    columns, edge_columns : sequence of str, optional
+        Features of nodes and edges that the model was trained on.
+    unknown : {"error", "ignore", "skip"}
+        "error": return the graphs as they are; the model refuses them. "ignore": leave out these
+        columns, so that an unknown word has 0 in all columns of its kind. "skip": leave out the
+        graphs that use them.
+
+    Returns
+    -------
+    graphs : GraphSet or NodeGraph
+    left_out : list of str
+        The columns, or for "skip" the names of the graphs.
+
+    Examples
+    --------
+    >>> pair = GraphSet.from_arrays(
+    ...     pairs=torch.zeros(2, 0).long(),
+    ...     graph_of_node=torch.tensor([0, 1]),
+    ...     num_graphs=2,
+    ...     x=torch.eye(2),
+    ...     columns=["element=C", "element=Xe"],
+    ... )
+    >>> seen, left_out = known_columns(pair, ["element=C"], unknown="skip")
+    >>> len(seen), left_out
+    (1, ['graph number 2'])
+    """
+    one_of(unknown, UNKNOWN, "way to treat unknown values")
+    if unknown == "error":
+        return graphs, []
+    lost = _lost(graphs.columns, columns)
+    lost_edges = _lost(graphs.edge_columns, edge_columns) if graphs.edge_attr is not None else []
+    if unknown == "skip" and (lost or lost_edges):
+        if not isinstance(graphs, GraphSet):
+            raise InputError("unknown values of one graph cannot be skipped: use unknown ignore")
+        uses = torch.zeros(len(graphs), dtype=torch.bool)
+        uses[graphs.graph_of_node[graphs.x[:, lost].any(1)]] = True
+        if lost_edges and graphs.edge_attr is not None:
+            edges = graphs.edge_attr[:, lost_edges].any(1)
+            uses[graphs.graph_of_node[graphs.edge_index[0, edges]]] = True
+        if bool(uses.all()):
+            raise InputError(f"every graph of {graphs.name} has values that training has not seen")
+        left_out = [_called(graphs, i) for i in uses.nonzero().squeeze(1).tolist()]
+        rest, _ = known_columns(graphs.select(~uses), columns, edge_columns, unknown="ignore")
+        return rest, left_out
+    left_out = []
+    if lost and graphs.columns is not None:
+        x = graphs.x if graphs.x.layout == torch.strided else graphs.x.to_dense()
+        kept = [i for i in range(x.shape[1]) if i not in set(lost)]
+        left_out += [graphs.columns[i] for i in lost if bool(x[:, i].any())]
+        graphs = replace(graphs, x=x[:, kept], columns=[graphs.columns[i] for i in kept])
+    if lost_edges and graphs.edge_columns is not None and graphs.edge_attr is not None:
+        kept = [i for i in range(graphs.edge_attr.shape[1]) if i not in set(lost_edges)]
+        left_out += [graphs.edge_columns[i] for i in lost_edges]
+        names = [graphs.edge_columns[i] for i in kept]
+        graphs = replace(graphs, edge_attr=graphs.edge_attr[:, kept], edge_columns=names)
+    return graphs, left_out
+
+
+def _lost(own: Sequence[str] | None, seen: Sequence[str] | None) -> list[int]:
+    """Return the numbers of the columns that a model has not seen."""
+    if own is None or seen is None:
+        return []
+    return [i for i, name in enumerate(own) if name not in set(seen)]
+
+
+def _first_user(graphs: GraphSet | NodeGraph, values: Tensor) -> str:
+    """Return the first graph or node whose feature is not 0, for messages."""
+    node = int(values.nonzero()[0])
+    if isinstance(graphs, GraphSet):
+        return f", {_called(graphs, int(graphs.graph_of_node[node]))},"
+    return f", node {node if graphs.names is None else graphs.names[node]!r},"
+
+
+def _called(graphs: GraphSet, number: int) -> str:
+    if graphs.names is None:
+        return f"graph number {number + 1}"
+    return f"graph {graphs.names[number]!r}"
 
 
 def degrees(graphs: GraphSet | NodeGraph) -> Tensor:

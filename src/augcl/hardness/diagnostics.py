@@ -88,13 +88,16 @@ class Vitals:
         return cls.from_tensor(torch.stack([v.to_tensor() for v in several]).mean(0))
 
     def to_dict(self) -> dict[str, float | str]:
+        """Return all measures and the state by name, for JSON files."""
         return {**asdict(self), "state": self.state}
 
     def to_tensor(self) -> Tensor:
+        """Return the measures as a tensor (6,), for a model file."""
         return torch.tensor(astuple(self), dtype=torch.float64)
 
     @classmethod
     def from_tensor(cls, values: Tensor) -> Vitals:
+        """Restore the vitals from `to_tensor`."""
         return cls(*values.tolist())
 
     def __str__(self) -> str:

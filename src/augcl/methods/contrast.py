@@ -103,10 +103,10 @@ class ContrastiveGraphMethod(GraphEstimator):
         return projections
 
     def _loss(self, batch: GraphSet, generator: torch.Generator) -> Tensor:
-        return self._contrast(*self._pair(batch, generator), batch.y, generator)
+        return self._contrast(*self._pair(batch, generator), batch.labels, generator)
 
     def _first_loss(self, batch: GraphSet, generator: torch.Generator) -> Tensor:
-        return self._contrast(*self._pair(batch, generator), batch.y, generator, first=True)
+        return self._contrast(*self._pair(batch, generator), batch.labels, generator, first=True)
 
     def _projections(self, batch: GraphSet, generator: torch.Generator) -> Tensor:
         return self._pair(batch, generator)[0]

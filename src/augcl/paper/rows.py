@@ -114,7 +114,7 @@ GRAPHS = Table(
 # Node classification
 
 NODE_DATASETS = ("Amazon-Photo", "Amazon-Computers", "Wiki-CS")
-"""All of the paper."""
+"""All data sets of nodes in the paper."""
 
 NODE_RIVALS = {
     "raw": "RawFeatures",
@@ -202,7 +202,7 @@ NODES_GRACE = Table(
     base="GRACE",
     compared=("untrained", "GRACE", *WEIGHTED, "oracle"),
 )
-"""The same on GRACE, which the paper does not show."""
+"""The rows of `NODES` with GRACE as the base, which the paper does not show."""
 
 
 # AUGCL with parts exchanged
@@ -226,7 +226,7 @@ ABLATED = {
     "k-means, entropy": ("kmeans", "entropy", "k-means", "Entropy"),
     "k-means, distance": ("kmeans", "distance", "k-means", "Distance"),
 }
-"""By row: our names of partition and estimator, and the paper's."""
+"""Our names of partition and estimator, and the paper's, by row."""
 
 
 def ablation_accuracy(row: str, dataset: str) -> tuple[float, float] | None:
@@ -242,7 +242,7 @@ ABLATION = variants_of_augcl(
     {row: {"partition": f, "estimator": g} for row, (f, g, *_) in ABLATED.items()},
     ablation_accuracy,
 )
-"""How the candidates are split, and what is called uncertain."""
+"""The ablation: AUGCL with other partitions and uncertainty estimators."""
 
 REWARD = variants_of_augcl("reward", {f"{o:.1f}": {"reward": o} for o in REWARDS})
 """The paper's grid of the reward o."""

@@ -216,7 +216,7 @@ class JOAO(ContrastiveGraphMethod):
             for number, alone in enumerate(torch.eye(len(losses), dtype=losses.dtype)):
                 for batch in some:
                     pair = self._pair_under(alone, batch, generator)
-                    loss = self._contrast(*pair, batch.y, generator, observed=False)
+                    loss = self._contrast(*pair, batch.labels, generator, observed=False)
                     losses[number] += float(loss) * len(batch)
         full = by_recipe(self, "full_batches")
         graphs = len(some) * self.batch_size if full else sum(map(len, some))

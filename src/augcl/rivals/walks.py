@@ -28,7 +28,7 @@ def random_walks(
 
     A walker that came from t to v moves to the neighbour x of v with a probability proportional to
     1/p if x = t, to 1 if x is a neighbour of t, and to 1/q otherwise, times the weight of the edge
-    from v to x. The first step, and with p = q = 1 every step, depends on the weight alone.
+    from v to x. The first step follows the weights alone; with p = q = 1 every step does.
 
     Parameters
     ----------

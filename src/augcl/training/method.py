@@ -17,7 +17,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted
 from torch import Tensor, nn
 
-from augcl.checks import parameters
+from augcl.checks import parameters, whole_number
 from augcl.data.convert import as_graphset
 from augcl.data.features import align_columns, align_edge_columns
 from augcl.data.graph import GraphSet
@@ -26,6 +26,7 @@ from augcl.data.node_graph import NodeGraph
 from augcl.data.sparse import torch_csr
 from augcl.errors import InputError
 from augcl.files import remove_temporary, write_json, write_text
+from augcl.ops.neighbors import Neighbors, nearest
 from augcl.training.checkpoint import Snapshot, prefixed
 
 
@@ -147,6 +148,8 @@ class Method(
     revision: int = 1
     """Raised where the same settings and seed give another result: cells of an older one are not
     read."""
+    needs: str | None = None
+    """What the graphs must have for this method, "smiles"; None if any graph will do."""
     gives_kernel: bool = False
     """Whether `transform` gives the similarity to each training graph instead of an embedding."""
     preset_file: str | None = None
@@ -219,11 +222,50 @@ class Method(
 
     def transform(self, X: Any) -> NDArray[np.float32]:
         """(n, d) float32 embeddings of graphs or nodes, seen in training or not."""
+        return self._embeddings(X)
+
+    def _embeddings(self, X: Any) -> NDArray[np.float32]:
+        """Return an array, also where `set_output` makes `transform` return a table."""
         check_is_fitted(self, "history_")
         data = self._read_as_fitted(X)
         with torch.no_grad():
             embeddings: NDArray[np.float32] = self._embedded(data).cpu().float().numpy()
         return embeddings
+
+    def neighbors(self, X: Any, k: int = 5, *, among: Any = None) -> Neighbors:
+        """Find the nearest graphs or nodes by the cosine of their embeddings.
+
+        Parameters
+        ----------
+        X : graphs, or one graph for a method that embeds nodes
+            A graph or node is not its own neighbour.
+        k : int
+            Number of neighbours of each; fewer if there are fewer others.
+        among : graphs, or one graph, optional
+            Search here, for instance in the training graphs, instead of in `X`.
+
+        Returns
+        -------
+        Neighbors
+            `indices` (n, k), counted from 0, the nearest first, of equally near ones the smaller
+            index first; and `similarity` (n, k).
+
+        Examples
+        --------
+        >>> import augcl
+        >>> graphs = augcl.load("MUTAG")
+        >>> indices, similarity = augcl.GraphCL(epochs=1).fit(graphs).neighbors(graphs, k=3)
+        >>> indices.shape
+        (188, 3)
+        """
+        if self.gives_kernel:
+            raise InputError(
+                f"{type(self).__name__} has a kernel instead of embeddings: neighbors needs a "
+                "method that embeds"
+            )
+        whole_number("k", k, least=1)
+        others = None if among is None else torch.from_numpy(self._embeddings(among))
+        return nearest(torch.from_numpy(self._embeddings(X)), k, among=others)
 
     @property
     def _n_features_out(self) -> int:

@@ -258,7 +258,7 @@ def drop_probability(
 
 
 def degree(edges: Adjacency) -> Tensor:
-    """Return the (V,) number of edges of each node, or the sum of their weights."""
+    """Return (V,) the number of edges, or the sum of their weights."""
     return edges.incoming.totals().float()
 
 
