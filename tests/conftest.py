@@ -11,6 +11,7 @@ from hypothesis import settings
 
 import references
 from augcl.data import GraphSet, NodeGraph, load
+from augcl.data.molecules import from_smiles
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 
@@ -45,6 +46,13 @@ def mutag() -> GraphSet:
 def molecules(mutag: GraphSet) -> GraphSet:
     """40 graphs of MUTAG, both classes, on which an epoch takes no time."""
     return mutag.select(range(0, 160, 4))
+
+
+@pytest.fixture(scope="session")
+def drugs() -> GraphSet:
+    """12 molecules that know their SMILES, in two classes."""
+    pytest.importorskip("rdkit", reason="optional: RDKit is not installed")
+    return from_smiles(references.SMILES, [i % 2 for i in range(len(references.SMILES))])
 
 
 @pytest.fixture(scope="session")

@@ -15,6 +15,22 @@ from torch import Tensor, nn
 
 from augcl.data import GraphSet, NodeGraph
 
+SMILES = [
+    "CC(=O)Oc1ccccc1C(=O)O",
+    "CC(=O)Nc1ccc(O)cc1",
+    "CC(C)Cc1ccc(C(C)C(=O)O)cc1",
+    "Cn1cnc2c1c(=O)n(C)c(=O)n2C",
+    "CCO",
+    "CCCCO",
+    "OCC(O)CO",
+    "c1ccc2ccccc2c1",
+    "Clc1ccccc1",
+    "C1CCCCC1",
+    "NC(=O)c1cccnc1",
+    "CN1CCCC1c1cccnc1",
+]
+"""Aspirin, paracetamol, ibuprofen, caffeine and other small molecules."""
+
 
 def cosines(a: Tensor, b: Tensor) -> list[list[float]]:
     """All cosines of the rows of `a` with the rows of `b`."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -104,6 +105,15 @@ class _Forgetful(torch.autograd.Function):
 def test_every_method_learns_the_same(name, graphs, graph):
     kind = METHODS[name]
     assert_device_is_no_matter(kind, graphs if kind.level == "graph" else graph)
+
+
+@pytest.mark.filterwarnings("ignore:MVGRL .* no epoch had a lower loss")
+@pytest.mark.parametrize("name", PLACED)
+def test_every_method_learns_the_same_of_edges_that_carry_information(name, graph, molecules):
+    kind = METHODS[name]
+    weight = 1 + graph.edge_index.sum(0) % 3  # the same in both directions
+    weighted = replace(graph, edge_weight=weight.float())
+    assert_device_is_no_matter(kind, molecules if kind.level == "graph" else weighted)
 
 
 @pytest.mark.filterwarnings("ignore:MVGRL .* no epoch had a lower loss")

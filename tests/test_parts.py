@@ -1,6 +1,7 @@
 """What is installed: few packages for the core, and one line where an extra is missing."""
 
 import ast
+import json
 import re
 import subprocess
 import sys
@@ -181,8 +182,8 @@ def older(molecules, tmp_path):
     augcl.WLKernel(height=1).fit(molecules).save(file.parent)
     with safe_open(str(file), framework="pt") as saved:
         tensors = {name: saved.get_tensor(name) for name in saved.keys()}  # noqa: SIM118
-        facts = saved.metadata()["facts"]
-    save_file(tensors, file, metadata={"facts": facts})
+        facts = json.loads(saved.metadata()["augcl"])["facts"]
+    save_file(tensors, file, metadata={"facts": json.dumps(facts)})
     return file.parent
 
 

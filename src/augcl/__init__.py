@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from augcl import attacks, data, encoders, evaluation, hardness, losses, methods, rivals, views
     from augcl.attacks import RLS2V, GradArgmax, RandSampling, Structure2VecClassifier
-    from augcl.data import GraphSet, load
+    from augcl.data import GraphSet, from_pandas, from_smiles, load, scaffold_groups
     from augcl.errors import InputError
-    from augcl.evaluation import evaluate
+    from augcl.evaluation import evaluate, evaluate_links
     from augcl.hardness import DCL, HCL, AffinityUncertainty, Oracle, ProGCL
     from augcl.losses import info_nce
     from augcl.methods import *
@@ -33,9 +33,13 @@ _HOME = {
     "RandSampling": "augcl.attacks",
     "Structure2VecClassifier": "augcl.attacks",
     "evaluate": "augcl.evaluation",
+    "evaluate_links": "augcl.evaluation",
+    "from_pandas": "augcl.data",
+    "from_smiles": "augcl.data",
     "info_nce": "augcl.losses",
     "load": "augcl.data",
     "load_model": "augcl.runs.models",
+    "scaffold_groups": "augcl.data",
 }
 _METHODS = ("augcl.methods", "augcl.rivals")  # every name that these packages export is ours too
 _ROOMS = {

@@ -15,7 +15,7 @@ from typing import Any
 
 from augcl.errors import InputError
 
-FORMAT = 2
+FORMAT = 3
 """Of run and model folders: count up when a version cannot read those of the one before it."""
 
 

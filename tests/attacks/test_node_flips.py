@@ -1,5 +1,7 @@
 """Evasion at node level: gradients against dense matrices, budgets, and that it hurts."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -166,3 +168,14 @@ def test_wrong_victims_and_targets_are_refused(victim, molecules):
         NodeRandomFlips(budget=0).attack(victim, GRAPH, TARGETS)
     with pytest.raises(InputError, match="no labels"):
         NodeVictim(victim.method).fit(communities(90, labels=False), [0, 1])
+
+
+def test_edge_weights_are_refused(victim):
+    weight = 1.0 + GRAPH.edge_index.sum(0) % 2
+    weighted = replace(GRAPH, edge_weight=weight)
+    for act in (
+        lambda: victim.predict(weighted, TARGETS),
+        lambda: NodeVictim(victim.method).fit(weighted, np.arange(60)),
+    ):
+        with pytest.raises(InputError, match="has edge weights, and a flipped edge has none"):
+            act()

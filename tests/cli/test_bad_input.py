@@ -106,7 +106,7 @@ def test_labels_that_cannot_be_judged_are_told_before_training(refused, out, tu_
         ("--method", "graphcll", "did you mean GraphCL or"),
         ("--augmentation", "random5", "random4"),
         ("--features", "degrees", "did you mean degree"),
-        ("--device", "gpu7", "take cpu"),
+        ("--device", "gpu7", "use cpu"),
         ("--wdith", "3", "--help"),
     ],
 )

@@ -13,7 +13,7 @@ def test_a_data_set_is_looked_at_and_tried(succeeds):
 def test_defects_of_a_file_are_told_with_a_cure_and_exit_code_0(succeeds, tu_set):
     path = tu_set(A="1, 2\n1, 2\n2, 1\n2, 2\n2, 3\n5, 6\n6, 7\n8, 9\n9, 10\n")
     text = " ".join(succeeds("doctor", path, "--no-try").split())
-    assert "note edges: 1 self-loop in the files, removed → if a loop" in text
+    assert "note edges: 1 self-loop in the files, removed → if a self-loop" in text
     assert "1 repeated edge in the files" in text
     assert "1 of 10 nodes (10 %) without an edge" in text
     assert "2 continuous node attributes in the files, not used" in text
@@ -74,3 +74,28 @@ def test_mistakes_are_told_in_one_line(refused, tmp_path):
     assert "an unfinished run" in refused("doctor", tmp_path / "half")
     (tmp_path / "result.json").write_text("{")
     assert "is damaged" in refused("doctor", tmp_path)
+
+
+def test_a_network_without_features_is_sent_to_node2vec(succeeds, tmp_path):
+    (tmp_path / "edges.csv").write_text("source,target\n" + "".join(f"{i},0\n" for i in range(30)))
+    said = "Node2Vec or degree features usually do better here"
+    command = f"augcl train {tmp_path} --method Node2Vec"
+    findings = json.loads(succeeds("doctor", tmp_path, "--no-try", "--json"))["findings"]
+    assert [f["cure"] for f in findings if f["cure"].startswith(f"{said}: {command}")]
+    quick = ("--epochs", 1, "--hardness", "none", "--out", tmp_path / "x", "--overwrite")
+    text = succeeds("train", tmp_path, *quick)
+    assert text.startswith("warning: features: none that differ")
+    assert said in text
+    json.loads(succeeds("train", tmp_path, *quick, "--json"))
+    assert said not in succeeds("train", tmp_path, *quick, "--features", "degree")
+
+
+def test_a_number_in_place_of_a_class_is_questioned(refused, tmp_path):
+    count = 12
+    edges = "".join(f"g{i},a,b\ng{i},b,c\n" for i in range(count))
+    (tmp_path / "edges.csv").write_text("graph,source,target\n" + edges)
+    graphs = "".join(f"g{i},{i}\n" for i in range(count))
+    (tmp_path / "graphs.csv").write_text("graph,label\n" + graphs)
+    line = refused("train", tmp_path, "--epochs", 1, "--out", tmp_path / "x")
+    assert "cannot be evaluated" in line
+    assert "is this regression? --task regression" in line

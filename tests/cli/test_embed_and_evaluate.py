@@ -47,7 +47,8 @@ def test_every_kind_of_file_is_judged_alike(run, succeeds, tmp_path):
         succeeds("embed", run, "MUTAG", "--out", tmp_path / name)
         said.add(succeeds("evaluate", tmp_path / name, "--repeats", 1, "--jobs", 1))
     (text,) = said
-    score, reason = text.splitlines()
+    score, reason, floor = text.splitlines()
+    assert floor == "Floor (largest class): 66.49 %."
     assert re.fullmatch(r"\d\d\.\d\d ± 0\.00 % \(1 run, tu-svm-10fold\)", score)
     assert reason == (
         "The file holds graphs, so the protocol is the one for graphs. ±: standard deviation over "
@@ -198,18 +199,18 @@ def text(content):
 @pytest.mark.parametrize(
     ("name", "write", "message"),
     [
-        ("z.npz", no_zip, "no .npz file"),
-        ("z.npz", one_array, "no .npz file"),
-        ("z.npz", cut_short, "no .npz file, or not all of one"),
+        ("z.npz", no_zip, "not a complete .npz file"),
+        ("z.npz", one_array, "not a complete .npz file"),
+        ("z.npz", cut_short, "is not a complete .npz file"),
         ("z.npz", arrays(X=np.zeros((3, 2))), "no array Z"),
         ("z.npz", arrays(Z=np.zeros(3), y=np.zeros(3)), "shape"),
-        ("z.npz", arrays(Z=np.array([["a"], ["b"]]), y=np.zeros(2)), "not all numbers"),
+        ("z.npz", arrays(Z=np.array([["a"], ["b"]]), y=np.zeros(2)), "are not numbers"),
         ("z.npz", arrays(Z=np.zeros((3, 2)), y=np.zeros(2)), "3 embeddings but 2 labels"),
         ("z.npz", arrays(Z=np.full((3, 2), np.nan), y=np.zeros(3)), "NaN"),
         ("z.npz", arrays(Z=np.zeros((3, 2)), y=np.array([0, 1, 1])), "class 0 has only 1"),
         ("z.csv", text(""), "cannot be read"),
         ("z.csv", text("name,label\na,1\n"), "no columns z0"),
-        ("z.csv", text("label,z0\nx,1\ny,foo\n"), "not all numbers"),
+        ("z.csv", text("label,z0\nx,1\ny,foo\n"), "are not numbers"),
         ("z.csv", text("label,z0\nx,1\n,2\n"), "entry 2 has no label"),
         ("z.csv", text("label,z0\nx,1\ny\n"), "cannot be read"),
         ("z.parquet", text("nonsense, long enough to be one"), "cannot be read"),

@@ -57,7 +57,7 @@ def test_networkx_graphs_keep_names_features_and_classes():
     one = nx.Graph([("a", "b")], y=1)
     nx.set_node_attributes(one, {"a": [1.0, 2.0], "b": [3.0, 4.0]}, "x")
     two = nx.MultiDiGraph([(5, 9), (5, 9), (9, 9)], label=0)
-    nx.set_node_attributes(two, {5: (0, 0), 9: (1, 1)}, "feat")
+    nx.set_node_attributes(two, {5: (0, 0), 9: (1, 1)}, "x")
     graphs = as_graphset([one, two])
     assert graphs.x.tolist() == [[1, 2], [3, 4], [0, 0], [1, 1]]
     assert graphs.edge_index.tolist() == [[0, 1, 2, 3], [1, 0, 3, 2]]
@@ -69,7 +69,10 @@ def test_node_labels_count_as_features_only_when_they_are_numbers():
     nx.set_node_attributes(number, {0: 4, 1: 5}, "label")
     nx.set_node_attributes(word, {0: "C", 1: "N"}, "label")
     assert as_graphset([number]).x.tolist() == [[4], [5]]
-    assert as_graphset([word]).x.tolist() == [[1], [1]]
+    with pytest.warns(UserWarning, match="column label not used: it differs from node to node"):
+        assert as_graphset([word]).x.tolist() == [[1], [1]]
+    nx.set_node_attributes(word, {0: "C", 1: "C"}, "label")
+    assert as_graphset([word]).columns == ["label=C"]
 
 
 @pytest.mark.parametrize(
@@ -80,18 +83,30 @@ def test_node_labels_count_as_features_only_when_they_are_numbers():
         ([np.int64(3), 1.0], [3, 1]),
         ([-1, 1], [0, 1]),
         (["yes", "no"], [1, 0]),
-        ([1, None], None),
-        ([0.5, 1.0], None),
-        ([torch.tensor([1, 2]), torch.tensor([1, 2])], None),
+        ([1, None], [1, -1]),
+        ([None, None], None),
     ],
 )
-def test_classes_are_whole_numbers_or_words_on_every_graph(targets, expected):
+def test_classes_are_whole_numbers_or_words(targets, expected):
     graphs = [data() for _ in targets]
     for graph, target in zip(graphs, targets, strict=True):
         graph.y = target
     y = as_graphset(graphs).y
     assert (y if y is None else y.tolist()) == expected
     assert y is None or y.dtype == torch.int64
+
+
+@pytest.mark.parametrize(
+    ("targets", "task", "expected"),
+    [
+        ([0.5, 1.0], "regression", [0.5, 1]),
+        ([torch.tensor([1, 2]), torch.tensor([[3, 4]])], "regression", [[1, 2], [3, 4]]),
+        ([torch.tensor([1, 0]), torch.tensor([1, 1])], "multilabel", [[1, 0], [1, 1]]),
+    ],
+)
+def test_fractions_and_several_columns_are_kept_as_numbers(targets, task, expected):
+    found = as_graphset([data(y=target) for target in targets])
+    assert (found.task, found.y.tolist(), found.y.dtype) == (task, expected, torch.float32)
 
 
 @pytest.mark.parametrize(
@@ -125,8 +140,8 @@ def test_what_cannot_be_a_set_of_graphs_is_told(graphs, message):
 def test_networkx_features_must_be_complete_vectors_of_numbers():
     graph = nx.path_graph(2)
     graph.nodes[0]["x"] = [1.0]
-    refuses([graph], "graph number 1: node attribute 'x' is set on 1 of 2 nodes")
+    refuses([graph], "graph number 1, node 1: column 'x0' is empty or NaN")
     graph.nodes[1]["x"] = [1.0, 2.0]
-    refuses([graph], "node attribute 'x' must be numbers, the same count")
+    refuses([graph], "attribute 'x' must be numbers, the same count")
     graph.nodes[1]["x"] = ["red"]
-    refuses([graph], "node attribute 'x' must be numbers")
+    refuses([graph], "attribute 'x' must be numbers")

@@ -29,6 +29,7 @@ NODES = "graph,node,size,kind\ng2,a,1,red\ng1,a,2,blue\ng1,b,3,red\ng1,c,4,red\n
 
 def test_names_features_labels_and_attributes_come_back(write):
     graphs = read_csv_folder(write(EDGES, NODES, "graph,label\ng1,yes\ng2,no\n"))
+    assert graphs.edge_columns == ["weight"]
     assert graphs.names == ["g1", "g2"]
     assert graphs.y.tolist() == [1, 0]
     assert graphs.classes == ["no", "yes"]
@@ -118,10 +119,6 @@ def test_a_node_without_edges_is_a_node(write):
         ),
         (("source,target\na,b\n", "node,v\na,nan\nb,1\n"), r"nodes.csv, line 2: column 'v' .* NaN"),
         (("source,target,when\na,b,2020-01-01\n",), r"column 'when' holds date32"),
-        (
-            (EDGES, None, "graph,label\ng1,\ng2,1\n"),
-            r"graphs.csv, line 2: column 'label' is empty: give every",
-        ),
     ],
 )
 def test_a_mistake_is_told_with_its_place(write, files, message):

@@ -4,7 +4,7 @@ from augcl.data import GraphSet, as_node_graph, load, load_graph, load_graphs
 from augcl.data.csv_folder import is_one_csv_graph, read_csv_graph
 from augcl.errors import InputError
 
-EDGES = "source,target,since\nann,bob,1999\nbob,cem,now\nbob,ann,2001\ncem,cem,\n"
+EDGES = "source,target,since\nann,bob,1999\nbob,cem,now\nbob,ann,2001\ncem,cem,now\n"
 NODES = "id,age,city,label\ncem,3,Rome,b\nbob,2,Oslo,a\nann,1,Rome,\n007,9,Oslo,b\n"
 
 
@@ -28,6 +28,7 @@ def test_names_features_and_classes_come_back(write):
     # age, then the cities one-hot in sorted order: Oslo, Rome
     assert graph.x.tolist() == [[3, 0, 1], [2, 1, 0], [1, 0, 1], [9, 1, 0]]
     assert graph.edge_index.tolist() == [[0, 1, 1, 2], [1, 0, 2, 1]]
+    assert graph.edge_columns == ["since=1999", "since=2001", "since=now"]
     assert graph.name == "friends"
     assert graph.classes == as_node_graph(graph.to_data()).classes == ["a", "b"]
 
@@ -49,7 +50,6 @@ def test_edges_alone_make_a_graph(write):
         ("label\n4\n\n", [0, -1]),
         ("label\ntrue\nfalse\n", [1, 0]),
         ("label\n-1\n-1\n", None),
-        ("y\n0.5\n1\n", None),
     ],
 )
 def test_classes_are_numbered_and_may_be_missing(write, column, expected):
@@ -57,8 +57,7 @@ def test_classes_are_numbered_and_may_be_missing(write, column, expected):
     nodes = f"node,size,{header}\na,5,{first}\nb,6,{second}\n"
     graph = read_csv_graph(write("source,target\na,b\n", nodes))
     assert (graph.y if graph.y is None else graph.y.tolist()) == expected
-    width = 2 if header == "y" and expected is None else 1  # a coordinate is a feature
-    assert graph.num_features == width
+    assert graph.columns == ["size"]
 
 
 def test_a_folder_is_one_graph_unless_it_speaks_of_several(write, tmp_path):

@@ -23,12 +23,12 @@ def test_a_folder_of_files_is_a_set(tmp_path, suffix, writer):
     writer(labelled(3, label="yes"), tmp_path / f"b.{suffix}")
     writer(labelled(2, label="no"), tmp_path / f"a.{suffix}")
     (tmp_path / "notes.txt").write_text("not a graph")
-    with pytest.warns(UserWarning, match="node attribute colour not used: only numbers are read"):
-        graphs = read_graphml(tmp_path)
+    graphs = read_graphml(tmp_path)
     assert graphs.names == ["a", "b"]
     assert graphs.y.tolist() == [0, 1]
     assert graphs.node_ptr.tolist() == [0, 2, 5]
-    assert graphs[1].x.tolist() == [[0, 0], [1, 0.5], [2, 1]]  # age, weight
+    assert graphs.columns == ["weight", "age", "colour=red"]
+    assert graphs[1].x.tolist() == [[0, 0, 1], [0.5, 1, 1], [1, 2, 1]]
     assert graphs[1].edge_index.tolist() == [[0, 1, 1, 2], [1, 0, 2, 1]]
 
 
@@ -44,7 +44,7 @@ def test_a_number_that_is_missing_on_a_node_is_told(tmp_path):
     graph = labelled(3)
     del graph.nodes["n1"]["age"]
     nx.write_graphml(graph, tmp_path / "gap.graphml")
-    with pytest.raises(InputError, match=r"gap.graphml: attribute 'age' of node 'n1' is None"):
+    with pytest.raises(InputError, match=r"gap.graphml, node 'n1': column 'age' is empty"):
         read_graphml(tmp_path)
 
 
@@ -74,7 +74,8 @@ def test_one_file_as_a_graph_has_names_features_and_classes_of_nodes(tmp_path, s
     assert found.name == "one"
     assert found.names == ["n0", "n1", "n2", "n3"]
     assert found.y.tolist() == [1, 0, 1, 0]
-    assert found.x.tolist() == [[0, 0], [1, 0.5], [2, 1], [3, 1.5]]  # age, weight
+    assert found.columns == ["weight", "age", "colour=red"]
+    assert found.x.tolist() == [[0, 0, 1], [0.5, 1, 1], [1, 2, 1], [1.5, 3, 1]]
     assert found.edge_index.tolist() == [[0, 1, 1, 2, 2, 3], [1, 0, 2, 1, 3, 2]]
 
 
@@ -94,12 +95,16 @@ def test_a_class_may_be_missing_on_a_node(tmp_path):
     graph = nx.path_graph(3)
     graph.nodes[0]["y"] = 4
     nx.write_graphml(graph, tmp_path / "gap.graphml")
-    assert read_graphml_graph(tmp_path / "gap.graphml").y.tolist() == [4, -1, -1]
+    assert read_graphml_graph(tmp_path / "gap.graphml").y.tolist() == [0, -1, -1]
 
 
 def test_a_coordinate_called_y_is_a_feature(tmp_path):
     graph = nx.path_graph(2)
     nx.set_node_attributes(graph, {0: 0.25, 1: 1.5}, "y")
+    nx.write_graphml(graph, tmp_path / "number.graphml")
+    found = read_graphml_graph(tmp_path / "number.graphml")
+    assert (found.y.tolist(), found.columns) == ([0.25, 1.5], ["constant"])  # nothing says it is
+    nx.set_node_attributes(graph, {0: 1.0, 1: 2.0}, "x")
     nx.write_graphml(graph, tmp_path / "drawn.graphml")
     found = read_graphml_graph(tmp_path / "drawn.graphml")
-    assert (found.y, found.x.tolist()) == (None, [[0.25], [1.5]])
+    assert (found.y, found.x.tolist()) == (None, [[0.25, 1.0], [1.5, 2.0]])

@@ -7,7 +7,7 @@ from tests.data.published_files import write_npz, write_planetoid, write_wikics
 from augcl.data import GraphSet, NodeGraph, load, load_graph, load_graphs, names
 from augcl.data.cache import cache_dir
 from augcl.data.catalogue import NODE_SETS
-from augcl.data.loading import download_node_set
+from augcl.data.loading import NODE_FILES, download_node_set
 from augcl.errors import InputError
 
 NPZ = {
@@ -86,7 +86,8 @@ def test_real_files_of_both_kinds_are_found_from_one_folder(npz_dir, tu_dir):
 
 
 def test_every_graph_has_a_name_that_is_listed():
-    assert set(NODE_SETS) == {*NPZ, "Wiki-CS", "digits-knn"}
+    heterophilous = {name for name, (kind, _) in NODE_FILES.items() if kind.startswith("Hetero")}
+    assert set(NODE_SETS) == {*NPZ, *heterophilous, "Wiki-CS", "digits-knn"}
     assert set(NODE_SETS) < set(names())
     assert isinstance(load_graph("DIGITS-KNN", features="degree"), NodeGraph)
     assert load("digits-knn", features="log-degree").num_features == 1

@@ -58,14 +58,25 @@ def test_sparse_features_are_taken():
         (torch.tensor([1.0, float("nan"), 0, 0]), [1, -1, 0, 0]),
         (np.array([3, 3, 0, 1]), [3, 3, 0, 1]),
         (["a", "b", "", "a"], [0, 1, -1, 0]),
-        (torch.eye(4), None),
         (torch.full((4,), -1), None),
-        (torch.tensor([0.5, 1, 1, 1]), None),
     ],
 )
 def test_classes_are_whole_numbers_or_words(y, expected):
     found = as_node_graph(data(y=y)).y
     assert (found if found is None else found.tolist()) == expected
+
+
+@pytest.mark.parametrize(
+    ("y", "task"),
+    [(torch.eye(4), "multilabel"), (torch.tensor([0.5, 1, float("nan"), 1]), "regression")],
+)
+def test_other_targets_are_kept_also_on_the_way_back(y, task):
+    found = as_node_graph(data(y=y))
+    again = as_node_graph(found.to_data())
+    for graph in (found, again):
+        assert graph.task == task
+        assert torch.equal(graph.y.nan_to_num(-9), y.nan_to_num(-9))
+        assert len(graph.targets) == (4 if task == "multilabel" else 1)
 
 
 def test_masks_become_splits():
@@ -101,7 +112,7 @@ def test_networkx_attributes_have_a_second_name():
     nx.set_node_attributes(graph, {0: "a", 1: "b", 2: "c"}, "label")
     found = as_node_graph(graph)
     assert found.x.tolist() == [[1.5], [2], [3]]
-    assert found.y.tolist() == [4, 0, 4]
+    assert found.y.tolist() == [1, 0, 1]  # numbered as everywhere
     assert as_node_graph(nx.empty_graph(2)).x.tolist() == [[1], [1]]
 
 
@@ -150,8 +161,8 @@ def test_what_cannot_be_one_graph_is_told(graph, message):
 def test_networkx_features_must_be_complete_vectors_of_numbers():
     graph = nx.path_graph(2)
     graph.nodes[0]["x"] = [1.0]
-    refuses(graph, "node attribute 'x' is set on 1 of 2 nodes")
+    refuses(graph, "node 1: column 'x0' is empty or NaN")
     graph.nodes[1]["x"] = [1.0, 2.0]
-    refuses(graph, "node attribute 'x' must be numbers, the same count")
+    refuses(graph, "attribute 'x' must be numbers, the same count")
     graph.nodes[1]["x"] = [float("nan")]
-    refuses(graph, r"NaN or infinity, first at node 1 \('1'\)")
+    refuses(graph, "node 1: column 'x0' is empty or NaN")

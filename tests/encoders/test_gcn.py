@@ -87,3 +87,24 @@ def test_an_unknown_activation_is_told():
 def test_weights_are_drawn_from_the_generator_alone():
     one, again = (GCN(4, width=3, generator=seeded()) for _ in range(2))
     assert all(a.equal(b) for a, b in zip(one.parameters(), again.parameters(), strict=True))
+
+
+@pytest.mark.parametrize("dropped", [False, True])
+def test_weighted_edges_are_those_of_pyg(dropped):
+    weight = torch.tensor([0.2, 3.0, 0.0])
+    x = torch.rand(5, 4, generator=seeded())
+    every = NodeViews(NodeGraph.from_arrays(pairs=PAIRS, num_nodes=5, x=x, edge_weight=weight))
+    kept = torch.tensor([True, True, False, True, True, False])
+    view = every.view(edges=kept) if dropped else every.clean
+    ours = GCN(4, width=3, activation="relu", generator=seeded())
+    first, second = GCNConv(4, 6), GCNConv(6, 3)
+    for theirs, mine in ((first, ours.first), (second, ours.second)):
+        theirs.lin.weight.data.copy_(mine.weight.data)
+    edges = (view.edge_index, view.edge_weight)
+    expected = torch.relu(second(torch.relu(first(x, *edges)), *edges))
+    torch.testing.assert_close(ours(view), expected, rtol=1e-5, atol=1e-5)
+    assert view.edge_weight is not None
+    ours(view).square().sum().backward()
+    expected.square().sum().backward()
+    for theirs, mine in ((first, ours.first), (second, ours.second)):
+        torch.testing.assert_close(mine.weight.grad, theirs.lin.weight.grad, rtol=1e-4, atol=1e-5)

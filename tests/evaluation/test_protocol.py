@@ -80,7 +80,7 @@ def test_split_hash_names_the_folds(data):
         ({"y": None}, "evaluate needs labels"),
         ({"y": np.zeros(40)}, "at least two classes"),
         ({"y": np.arange(39)}, "40 embeddings but 39 labels"),
-        ({"y": np.zeros((40, 2))}, "one class per sample"),
+        ({"y": np.zeros((40, 2))}, "no column has two different values"),
         ({"y": np.full(40, np.nan)}, "row 0 has none"),
         ({"y": np.arange(40) < 8}, "class True has only 8 .* use folds=8"),
         ({"y": np.repeat(["big", "rare"], [37, 3])}, "class 'rare' has only 3 .* merge it"),

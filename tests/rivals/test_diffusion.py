@@ -4,6 +4,7 @@ import pytest
 import torch
 
 import references
+from augcl.data import NodeGraph
 from augcl.ops.csr import Adjacency
 from augcl.rivals.diffusion import (
     diffuse,
@@ -12,6 +13,7 @@ from augcl.rivals.diffusion import (
     strongest_diffusion,
     window,
 )
+from augcl.views.nodes import NodeViews
 
 
 @pytest.fixture(scope="module")
@@ -112,3 +114,22 @@ def test_a_window_is_a_square_of_the_matrix(edges, first, size):
     whole = normalised_adjacency(edges)
     part = slice(first, first + size)
     assert as_dense(window(whole, first, size)).equal(as_dense(whole)[part, part])
+
+
+@pytest.mark.parametrize("loops", [0, 1, 2])
+def test_weights_are_the_entries_of_the_matrix(graph, loops):
+    half = torch.rand(graph.num_edges, generator=torch.Generator().manual_seed(1))
+    weighted = NodeGraph.from_arrays(pairs=graph.edge_index, num_nodes=60, edge_weight=half)
+    edges = NodeViews(weighted).clean.edges
+    a = loops * torch.eye(60, dtype=torch.float64)
+    a[weighted.edge_index[1], weighted.edge_index[0]] = weighted.edge_weight.double()
+    root = a.sum(1).rsqrt()
+    a = root[:, None] * a * root
+    near = as_dense(normalised_adjacency(edges, loops=loops))
+    torch.testing.assert_close(near.double(), a, rtol=1e-5, atol=1e-6)
+    if loops == 1:
+        inverse = 0.2 * torch.linalg.inv(torch.eye(60, dtype=torch.float64) - 0.8 * a)
+        far = diffuse(torch.eye(60), edges, 0.2)
+        torch.testing.assert_close(far.double(), inverse, rtol=1e-4, atol=1e-5)
+        strongest = as_dense(strongest_diffusion(edges, 0.2, keep=60))
+        torch.testing.assert_close(strongest.double(), inverse, rtol=1e-4, atol=1e-5)

@@ -28,7 +28,7 @@ def test_own_graph_marks_one_graph_a_node(molecules):
 def test_scores_are_products_of_nodes_and_sums_over_nodes(molecules):
     network = InfoGraph(**QUICK).fit(molecules).network_.eval()
     scores, graphs = network(*inputs(network.encoder, molecules))
-    nodes = network.encoder(molecules.x, molecules.edge_index)
+    nodes = network.encoder(molecules.x, molecules.edge_index, molecules.edge_attr)
     third = nodes[molecules.graph_of_node == 3]
     assert graphs[3].allclose(third.sum(0), rtol=1e-4, atol=1e-4)
     expected = network.of_nodes(nodes[7]) @ network.projector(third.sum(0))

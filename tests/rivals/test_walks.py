@@ -102,3 +102,63 @@ def test_no_walkers_and_no_edges_are_no_trouble():
     ]
     none = torch.empty(0, dtype=torch.long)
     assert random_walks(rows(EDGES, 6), none, 4, generator(), q=2).shape == (0, 4)
+
+
+WEIGHTS = {(0, 1): 5.0, (1, 2): 0.5, (2, 3): 1.0, (0, 3): 2.0, (0, 2): 0.0, (3, 4): 8.0}
+
+
+def weighted_rows(num_nodes=6):
+    both = sorted(
+        [(u, v, w) for (u, v), w in WEIGHTS.items()] + [(v, u, w) for (u, v), w in WEIGHTS.items()]
+    )
+    source, target = torch.tensor([edge[:2] for edge in both]).t()
+    values = torch.tensor([edge[2] for edge in both])
+    return Rows.from_pairs(source, target, num_nodes, values=values, ordered=True)
+
+
+def weighted_step(before, here, p, q):
+    """Chances of the next node, by the definition; an edge of weight 0 is none."""
+    weight = {pair: w for (u, v), w in WEIGHTS.items() if w for pair in ((u, v), (v, u))}
+    wanted = {}
+    for x in range(6):
+        if (here, x) in weight:
+            alpha = 1 / p if x == before else 1 if (before, x) in weight else 1 / q
+            wanted[x] = weight[here, x] * alpha
+    return {x: w / sum(wanted.values()) for x, w in wanted.items()}
+
+
+def agrees(seen, chance):
+    """Frequencies of the nodes in `chance` are as likely as they should be."""
+    counts = np.bincount(seen.numpy(), minlength=6)
+    assert counts[list(chance)].sum() == len(seen)
+    likely = np.array(list(chance.values())) * len(seen)
+    enough = likely >= 5
+    found = counts[list(chance)]
+    if enough.sum() > 1:
+        part = found[enough] * (likely[enough].sum() / max(found[enough].sum(), 1))
+        assert chisquare(part, likely[enough]).pvalue > 1e-5
+    assert found[~enough].sum() <= likely[~enough].sum() + 20
+
+
+@pytest.mark.parametrize("rounds", [walks.ROUNDS, 0, 1])
+@pytest.mark.parametrize("pq", PQ)
+def test_steps_of_first_and_second_order_go_by_weight(pq, rounds, monkeypatch):
+    monkeypatch.setattr(walks, "ROUNDS", rounds)
+    starts = torch.arange(6).repeat_interleave(6_000)
+    walked = random_walks(weighted_rows(), starts, 3, generator(), p=pq[0], q=pq[1])
+    for before in range(5):
+        from_here = walked[walked[:, 0] == before]
+        first = weighted_step(None, before, 1, 1)
+        agrees(from_here[:, 1], first)
+        for here in first:
+            there = from_here[from_here[:, 1] == here, 2]
+            agrees(there, weighted_step(before, here, *pq))
+    assert (walked[starts == ALONE] == ALONE).all()
+
+
+@pytest.mark.parametrize("pq", [(1, 1), (0.3, 3)])
+def test_a_node_whose_edges_weigh_nothing_stays(pq):
+    nothing = rows([(0, 1), (1, 2)], 3)._replace(values=torch.tensor([0.0, 0.0, 1.0, 1.0]))
+    walked = random_walks(nothing, torch.arange(3), 5, generator(), p=pq[0], q=pq[1])
+    assert walked[0].tolist() == [0] * 5
+    assert set(walked[1:].flatten().tolist()) == {1, 2}

@@ -1,5 +1,7 @@
 """The Weisfeiler–Lehman kernel is grakel's, to the last bit of single precision."""
 
+from collections import Counter
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -12,22 +14,25 @@ from grakel_kernels import grakel_graphs, same, weisfeiler_lehman
 
 
 @pytest.mark.parametrize("height", [1, 2, 5])
-def test_the_kernel_is_that_of_grakel(mutag, height):
+def test_without_edge_labels_the_kernel_is_that_of_grakel(mutag, height):
     theirs = weisfeiler_lehman(height).fit_transform(grakel_graphs(mutag))
-    same(WLKernel(height=height).fit_transform(mutag), theirs)
+    same(WLKernel(height=height, edge_labels=False).fit_transform(mutag), theirs)
 
 
 def test_rows_of_new_graphs_are_those_of_grakel(mutag):
     old, new = mutag.select(range(0, 188, 2)), mutag.select(range(1, 188, 2))
     oracle = weisfeiler_lehman(3)
     oracle.fit(grakel_graphs(old))
-    same(WLKernel(height=3).fit(old).transform(new), oracle.transform(grakel_graphs(new)))
+    same(
+        WLKernel(height=3, edge_labels=False).fit(old).transform(new),
+        oracle.transform(grakel_graphs(new)),
+    )
 
 
 def test_without_node_labels_only_the_structure_counts(mutag):
     plain = node_features(mutag, "constant")
     theirs = weisfeiler_lehman(2).fit_transform(grakel_graphs(plain))
-    same(WLKernel(height=2).fit_transform(plain), theirs)
+    same(WLKernel(height=2, edge_labels=False).fit_transform(plain), theirs)
 
 
 def test_height_0_compares_the_node_labels(molecules):
@@ -93,3 +98,43 @@ def test_continuous_features_are_refused_with_the_cure():
 def test_a_height_that_is_none_is_refused(molecules, height):
     with pytest.raises(InputError, match="height is"):
         WLKernel(height=height).fit(molecules)
+
+
+def slow_kernel(graphs, height):
+    """Counts of colours, by dictionaries of tuples with the labels of edges."""
+    every = []
+    for data in graphs:
+        around = [[] for _ in range(data.num_nodes)]
+        ends = zip(*data.edge_index.tolist(), data.edge_attr.tolist(), strict=True)
+        for u, v, label in ends:
+            around[u].append((tuple(label), v))
+        colours = [tuple(row) for row in data.x.tolist()]
+        found = Counter((0, colour) for colour in colours)
+        for number in range(1, height + 1):
+            colours = [
+                (own, tuple(sorted(((label, colours[v]) for label, v in near), key=repr)))
+                for own, near in zip(colours, around, strict=True)
+            ]
+            found.update((number, colour) for colour in colours)
+        every.append(found)
+    K = np.array([[sum(a[c] * b[c] for c in a) for b in every] for a in every], dtype=float)
+    length = np.sqrt(K.diagonal())
+    return K / length[:, None] / length
+
+
+@pytest.mark.parametrize("height", [0, 1, 3])
+def test_edge_labels_are_part_of_the_colours(molecules, height):
+    same(WLKernel(height=height).fit_transform(molecules), slow_kernel(molecules, height))
+
+
+def test_only_the_bonds_differ():
+    pairs, kinds = torch.tensor([[0, 1], [1, 2]]), torch.eye(2)
+    graphs = GraphSet.from_arrays(
+        pairs=torch.cat([pairs, pairs + 3], 1),
+        graph_of_node=torch.tensor([0, 0, 0, 1, 1, 1]),
+        num_graphs=2,
+        edge_attr=kinds[[0, 0, 0, 1]],
+    )
+    assert WLKernel(height=1).fit_transform(graphs)[0, 1] < 1
+    assert WLKernel(height=1, edge_labels=False).fit_transform(graphs)[0, 1] == 1
+    assert WLKernel(height=0).fit_transform(graphs)[0, 1] == 1

@@ -3,9 +3,10 @@
 import pytest
 import torch
 
+from augcl import GCA, GraphCL, Node2Vec
 from augcl.data import GraphSet, NodeGraph
 from augcl.data.edges import Cleaned
-from augcl.runs.data_check import look_at_data, look_at_edges
+from augcl.runs.data_check import advice, look_at_data, look_at_edges
 
 RING = torch.stack([torch.arange(10), (torch.arange(10) + 1) % 10])
 
@@ -26,7 +27,7 @@ def rings(count=20, x=None, y=None, extra=(), nodes=10, **more):
     )
 
 
-def one_graph(pairs=None, nodes=40, x=None, y=None):
+def one_graph(pairs=None, nodes=40, x=None, y=None, **more):
     """A ring over all nodes, unless other pairs are given, with two clean classes."""
     ring = [[i, (i + 1) % nodes] for i in range(nodes)]
     return NodeGraph.from_arrays(
@@ -34,6 +35,7 @@ def one_graph(pairs=None, nodes=40, x=None, y=None):
         num_nodes=nodes,
         x=torch.arange(float(nodes)) + 1 if x is None else x,
         y=torch.arange(nodes) % 2 if y is None else y,
+        **more,
     )
 
 
@@ -57,7 +59,15 @@ def test_of_clean_data_nothing_is_said(data):
         (rings(node_attr=torch.ones(200, 2)), "note", "features", "2 continuous node attributes"),
         (rings(y=torch.zeros(20).long()), "warning", "classes", "all graphs are of one class"),
         (rings(y=(torch.arange(20) > 4).long()), "warning", "classes", "1 of 2 classes"),
-        (rings(200, y=(torch.arange(200) > 10).long()), "note", "classes", "right in 94.5 %"),
+        (rings(200, y=(torch.arange(200) > 10).long()), "note", "majority class", "94.5 % of"),
+        (
+            rings(y=torch.arange(20) % 15),
+            "warning",
+            "number of classes",
+            "15 classes for 20 graphs",
+        ),
+        (rings(y=torch.rand(20).round()), "ok", "targets", "1 target for regression"),
+        (rings(y=torch.zeros(20)), "warning", "targets", "1 of 1 target (100 %) constant"),
         (one_graph(x=torch.ones(40)), "warning", "features", "none that differ"),
         (one_graph(y=torch.full((40,), -1)), "note", "classes", "none"),
         (one_graph(y=torch.arange(40) % 3 - 1), "note", "classes", "14 of 40 nodes (35 %)"),
@@ -65,7 +75,7 @@ def test_of_clean_data_nothing_is_said(data):
         (one_graph(y=torch.zeros(40).long()), "warning", "classes", "all nodes are of one class"),
         (one_graph(y=torch.tensor([0, 1] * 4 + [-1] * 32)), "warning", "classes", "8 labelled"),
         (one_graph([[0, 1], [1, 2]]), "warning", "isolated nodes", "37 of 40 nodes (92 %)"),
-        (one_graph([[0, 1], [1, 2]]), "note", "components", "38 components"),
+        (one_graph([[0, 1], [1, 2]]), "note", "components", "38 connected components"),
     ],
 )
 def test_a_defect_is_found_and_has_a_cure(data, level, about, words):
@@ -114,3 +124,71 @@ def test_edges_given_once_are_as_good_as_twice():
     assert [f.level for f in look_at_edges(Cleaned(edges=5, one_way=5))] == ["ok"]
     assert [f.level for f in look_at_edges(Cleaned(edges=5))] == ["ok"]
     assert [f.level for f in look_at_edges(Cleaned(edges=0, loops=3))] == ["warning"]
+
+
+def test_targets_with_blanks_and_constant_ones_are_named():
+    y = torch.tensor([[0.0, 1.0], [1.0, 1.0]]).repeat(10, 1)
+    y[:4, 1] = torch.nan
+    graphs = rings(y=y, targets=["toxic", "soluble"])
+    assert seen(graphs, "ok")["targets"] == "2 targets for multilabel: toxic, soluble"
+    assert seen(graphs, "note")["targets"] == "4 of 40 values (10 %) missing"
+    assert seen(graphs, "warning")["targets"] == "1 of 2 targets (50 %) constant: soluble"
+
+
+@pytest.mark.parametrize(
+    ("names", "words"),
+    [
+        (None, "is this regression? --task regression"),
+        ([f"{i}.5" for i in range(20)], "is this regression? --task regression"),
+        ([f"molecule {i}" for i in range(20)], "is this a name and no class?"),
+    ],
+)
+def test_as_many_classes_as_graphs_are_questioned(names, words):
+    (finding,) = advice(rings(y=torch.arange(20), classes=names), GraphCL(), "mine")
+    assert finding.what == "20 classes for 20 graphs"
+    assert words in finding.cure
+
+
+def test_a_few_graphs_may_each_have_a_class_of_their_own():
+    assert "number of classes" not in seen(rings(4, y=torch.arange(4)), "warning")
+
+
+def test_a_graph_without_features_is_better_embedded_by_its_walks():
+    plain = one_graph(x=torch.ones(40))
+    (finding,) = advice(plain, GCA(), "my graph.graphml")
+    assert finding.cure.startswith("Node2Vec or degree features usually do better here")
+    assert "augcl train 'my graph.graphml' --method Node2Vec" in finding.cure
+    assert advice(plain, Node2Vec(), "my graph.graphml") == []
+    assert advice(one_graph(), GCA(), "my graph.graphml") == []
+
+
+def test_edge_columns_that_a_method_does_not_read_are_named():
+    columns = {"edge_columns": ["since", "kind=friend"], "edge_attr": torch.ones(40, 2)}
+    (finding,) = advice(one_graph(**columns), GCA(), "mine")
+    assert finding.what == "2 edge columns not used by GCA: since, kind=friend"
+    assert "a column called weight" in finding.cure
+
+
+class Switched(GraphCL):
+    """Reads edge features, unless it is told not to."""
+
+    edge_switch = "edges"
+
+    def __init__(self, *, edges=None):
+        super().__init__()
+        self.edges = edges
+
+
+@pytest.mark.parametrize(("edges", "count"), [(None, 0), (True, 0), (False, 1)])
+def test_edge_columns_are_used_or_switched_off(edges, count):
+    graphs = rings(edge_attr=torch.ones(200, 1), edge_columns=["order"])
+    found = [f.cure for f in advice(graphs, Switched(edges=edges), "mine")]
+    assert found == ["--set edges=true uses them"] * count
+    assert advice(graphs, Switched(edges=edges), "MUTAG") == []  # as published
+
+
+def test_a_majority_is_said_before_training():
+    y = (torch.arange(360) >= 20).long()
+    (finding,) = advice(rings(360, y=y), GraphCL(), "mine")
+    assert finding.what == "the largest class has 94.4 % of the graphs"
+    assert "compare every accuracy with 94.4 %" in finding.cure

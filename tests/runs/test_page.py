@@ -145,3 +145,17 @@ def test_embeddings_of_any_shape_are_drawn(page, Z):
 def test_a_folder_without_a_run_is_named(tmp_path):
     with pytest.raises(InputError, match=r"holds no finished run: result\.json is missing"):
         write_report(tmp_path)
+
+
+@pytest.mark.parametrize("shape", [(6,), (6, 2)])
+def test_numbers_to_predict_are_a_scale_of_colours(page, shape):
+    y = np.linspace(0, 1, np.prod(shape), dtype=np.float32).reshape(shape)
+    text = page(result(), WEIGHTED, y=y, targets=np.array(["logP", "weight"])[: len(shape)])
+    assert "coloured by logP" in text
+    assert '"showscale":true' in text
+    assert "class 0" not in text
+
+
+def test_points_have_the_names_of_the_graphs(page):
+    text = page(result(), WEIGHTED, names=np.array([f"drug {i}" for i in range(6)]))
+    assert '"drug 0","drug 1"' in text

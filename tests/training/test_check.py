@@ -44,7 +44,9 @@ def refused(act):
     return str(caught.value)
 
 
-def data_of(name, graph, molecules):
+def data_of(name, graph, molecules, drugs=None):
+    if EVERY[name].needs == "smiles":
+        return drugs
     return graph if EVERY[name].level == "node" else molecules
 
 
@@ -59,9 +61,9 @@ def test_a_good_method_passes(name):
 
 
 @pytest.mark.parametrize(("name", "setting"), CASES)
-def test_it_raises_what_fit_would_raise(name, setting, graph, molecules):
+def test_it_raises_what_fit_would_raise(name, setting, graph, molecules, drugs):
     model = EVERY[name](**{setting: BAD[setting]})
-    data = data_of(name, graph, molecules)
+    data = data_of(name, graph, molecules, drugs)
     assert refused(model.check) == refused(lambda: model.fit(data))
 
 

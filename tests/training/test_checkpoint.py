@@ -83,7 +83,7 @@ def test_a_fresh_optimizer_has_nothing_to_save():
         lambda content: content[: len(content) // 2],
         lambda content: b"",
         lambda content: b"not tensors at all",
-        lambda content: content.replace(b'"facts"', b'"faces"'),
+        lambda content: content.replace(b'"augcl"', b'"auger"'),
         lambda content: content.replace(b'{\\"settings', b'[\\"settings'),
     ],
     ids=["cut short", "empty", "other text", "no facts", "facts are no JSON"],
@@ -103,3 +103,10 @@ def test_weights_of_another_network_are_refused_in_one_line():
     with pytest.raises(InputError, match="of another network") as caught:
         load_module(torch.nn.Linear(2, 3), torch.nn.Linear(2, 4).state_dict())
     assert "\n" not in str(caught.value)
+
+
+def test_equal_snapshots_have_equal_bytes(tmp_path):
+    files = [tmp_path / f"{i}.safetensors" for i in range(8)]
+    for file in files:
+        Snapshot({"b": torch.zeros(2), "a": torch.ones(1)}, {"x": 1, "y": 2}).write(file)
+    assert len({file.read_bytes() for file in files}) == 1

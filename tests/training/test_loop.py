@@ -161,7 +161,7 @@ def test_nothing_is_printed_where_nobody_looks(graphs, capfd):
 
 @pytest.mark.parametrize("device", ["gpu7", "cpu:3", "cuda:x", ""])
 def test_a_device_that_cannot_be_used_is_refused(device):
-    with pytest.raises(InputError, match=f"device '{device}' cannot be used here: take cpu"):
+    with pytest.raises(InputError, match=f"device '{device}' cannot be used here: use cpu"):
         make_fabric(device)
 
 

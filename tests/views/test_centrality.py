@@ -2,8 +2,9 @@ import networkx as nx
 import pytest
 import torch
 
+from augcl.data import NodeGraph
 from augcl.ops.csr import Adjacency
-from augcl.views.nodes import degree, eigenvector, lazy_walk, pagerank
+from augcl.views.nodes import NodeViews, degree, eigenvector, lazy_walk, pagerank
 
 CENTRALITY = {"degree": degree, "pagerank": pagerank, "eigenvector": eigenvector}
 
@@ -66,3 +67,29 @@ def test_an_isolated_node_fades_without_restart_and_stays_with_it():
     pieces.add_node(3)
     assert lazy_walk(adjacency(pieces), 10)[3] == pytest.approx(0.15**10)
     assert pagerank(adjacency(pieces))[3] > 0.1
+
+
+@pytest.mark.parametrize("name", [*CENTRALITY, "walk"])
+def test_weighted_ones_are_those_of_networkx(name):
+    graph = nx.convert_node_labels_to_integers(nx.les_miserables_graph())
+    pairs, weight = zip(*(((u, v), w / 7) for u, v, w in graph.edges(data="weight")), strict=True)
+    whole = NodeGraph.from_arrays(
+        pairs=torch.tensor(pairs).t().contiguous(),
+        num_nodes=len(graph),
+        edge_weight=torch.tensor(weight),
+    )
+    edges = NodeViews(whole).clean.edges
+    strength = dict(graph.degree(weight="weight"))
+    if name == "degree":
+        theirs = {node: of_node / 7 for node, of_node in strength.items()}
+    elif name == "pagerank":
+        shares = nx.pagerank(graph, tol=1e-10, max_iter=1000)
+        theirs = {node: len(graph) * share for node, share in shares.items()}
+    elif name == "walk":  # tends to the strength over its mean
+        mean = sum(strength.values()) / len(graph)
+        theirs = {node: of_node / mean for node, of_node in strength.items()}
+    else:
+        theirs = nx.eigenvector_centrality_numpy(graph, weight="weight")
+    expected = torch.tensor([float(theirs[n]) for n in range(len(graph))])
+    found = (CENTRALITY | {"walk": lambda e: lazy_walk(e, 2000)})[name](edges)
+    torch.testing.assert_close(found, expected, rtol=1e-3, atol=1e-3)

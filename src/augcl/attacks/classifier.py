@@ -464,7 +464,7 @@ class Structure2VecClassifier(GraphClassifierEstimator):
 
     def _loss(self, batch: GraphSet, generator: torch.Generator) -> Tensor:
         if self._contrasting:
-            return self._contrast(*self._pair(batch, generator), batch.y, generator)
+            return self._contrast(*self._pair(batch, generator), batch.labels, generator)
         assert batch.y is not None
         return cross_entropy(self.network_(batch), batch.y)
 

@@ -24,7 +24,7 @@ from augcl.errors import InputError, one_of
 from augcl.ops.csr import propagate
 from augcl.ops.segments import pointer
 from augcl.training.method import seeded_generator
-from augcl.views.nodes import NodeViews
+from augcl.views.nodes import NodeViews, edge_weights
 
 NODES_AT_ONCE = 50_000
 
@@ -92,7 +92,7 @@ class NodeVictim:
         """Learn the classes of the nodes `train`, numbers or a mask."""
         from sklearn.linear_model import LogisticRegression
 
-        data = self.method.read(graph)
+        data = _unweighted(self.method.read(graph))
         if data.y is None:
             raise InputError(f"{data.name} has no labels: a victim needs them for training")
         nodes = node_numbers(train, data.num_nodes)
@@ -113,7 +113,7 @@ class NodeVictim:
         """Return the graph and the numbers (T,) of the targets, on the victim's device."""
         if not hasattr(self, "classes_"):
             raise InputError("the victim is not fitted: call fit(graph, train) first")
-        data: NodeGraph = self.method.read(graph).to(self.weight.device)
+        data = _unweighted(self.method.read(graph)).to(self.weight.device)
         chosen = torch.from_numpy(node_numbers(targets, data.num_nodes))
         return data, chosen.to(self.weight.device)
 
@@ -188,6 +188,16 @@ class NodeVictim:
         p2 = propagate(h2, edges)
         out = encoder.activation(p2[copies.rows] + encoder.second.bias)
         return (h1, p1, h2, p2), out @ self.weight.t() + self.bias
+
+
+def _unweighted(graph: NodeGraph) -> NodeGraph:
+    """Return the graph; raise `InputError` if its edges have weights, which no flip here knows."""
+    if edge_weights(graph) is not None:
+        raise InputError(
+            f"{graph.name} has edge weights, and a flipped edge has none: leave them out, also for "
+            "the training of the method"
+        )
+    return graph
 
 
 def _edge_slopes(copies: Copies, h: Tensor, p: Tensor, by_h: Tensor, by_p: Tensor) -> Tensor:

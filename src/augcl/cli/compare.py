@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -18,7 +18,12 @@ from augcl.cli.options import (
     Features,
     Jobs,
     Json,
+    Missing,
     Select,
+    SkipBad,
+    Smiles,
+    Targets,
+    Task,
 )
 from augcl.cli.reproduce import show
 from augcl.cli.settings import read_settings
@@ -33,6 +38,11 @@ def compare(
         ),
     ] = "MUTAG",
     features: Features = "auto",
+    target: Targets = None,
+    task: Task = "auto",
+    missing: Missing = "error",
+    smiles: Smiles = None,
+    skip_bad: SkipBad = False,
     data_dir: DataDir = None,
     method: Annotated[
         str | None,
@@ -111,6 +121,8 @@ def compare(
     table = tables[next(iter(tables)) if method is None else _base(method, tables, level)]
     seeds = seeds or (5 if graphs else 3)
     options, _ = read_settings(settings, table.base, None, {"candidates": candidates})
+    reading: dict[str, Any] = {"target": target, "task": task, "missing": missing}
+    reading |= {"smiles": smiles, "skip_bad": skip_bad}
     study = Study(
         out=out,
         datasets=(dataset,),
@@ -121,11 +133,17 @@ def compare(
         options=options,
         select=select is not None,
         data_dir=data_dir,
+        reading=reading,
     )
     spec = table.spec(dataset, table.base, study.setting(table))
     data = spec.load(data_dir)
     if data.y is None:
         raise InputError(f"{dataset} has no labels: a comparison needs them")
+    if data.labels is None:
+        raise InputError(
+            f"the target of {dataset} is for {data.task}: a comparison of weightings needs "
+            "classes, because they say which negatives are false; see --target and --task"
+        )
     check(spec, data)
     enough = 2 if graphs else 3
     if seeds < enough:

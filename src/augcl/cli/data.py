@@ -8,7 +8,17 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from augcl.cli.options import DataDir, Features, Json, two_columns
+from augcl.cli.options import (
+    DataDir,
+    Features,
+    Json,
+    Missing,
+    SkipBad,
+    Smiles,
+    Targets,
+    Task,
+    two_columns,
+)
 
 
 def data(
@@ -19,16 +29,24 @@ def data(
         ),
     ] = None,
     features: Features = "auto",
+    target: Targets = None,
+    task: Task = "auto",
+    missing: Missing = "error",
+    smiles: Smiles = None,
+    skip_bad: SkipBad = False,
     data_dir: DataDir = None,
     as_json: Json = False,
 ) -> None:
-    """List the data sets, or describe one.
+    """List the data sets, or describe one: sizes, classes or targets, and columns of features.
 
     Example: augcl data my.zip
+
+    Example: augcl data molecules.csv --target logP
     """
     from augcl.data import load, names, statistics
     from augcl.data.catalogue import GRAPH_SETS, NODE_SETS
     from augcl.data.formats import KNOWN
+    from augcl.data.summary import described_columns
 
     if dataset is None:
         if as_json:
@@ -39,14 +57,33 @@ def data(
                 typer.echo(f"{name:<18}{level:<8}{text}")
         typer.echo(f"{'or a path':<18}{'':<8}{KNOWN}")
         return
-    facts = statistics(load(dataset, data_dir=data_dir, features=features))
+    facts = statistics(
+        load(
+            dataset,
+            data_dir=data_dir,
+            features=features,
+            target=target,
+            task=task,
+            missing=missing,
+            smiles=smiles,
+            skip_bad=skip_bad,
+        )
+    )
     if as_json:
         typer.echo(json.dumps(facts, indent=1))
         return
+    if "task" in facts:  # what is to be predicted are no classes
+        del facts["classes"], facts["class_sizes"]
     called = facts.pop("class_names", None)
     if called is not None:
         sizes = zip(called, facts["class_sizes"], strict=True)
         facts["class_sizes"] = ", ".join(f"{name}: {size}" for name, size in sizes)
+    for key in ("columns", "edge_columns"):
+        if key in facts:
+            facts[key] = described_columns(facts[key])
+    for name, found in facts.pop("targets", {}).items():
+        values = f"{found['least']:.4g} to {found['most']:.4g}, mean {found['mean']:.4g}"
+        facts[f"target {name}"] = f"{found['known']} known, {values}"
     title = facts.pop("name")
     rows = [(_LABELS.get(name, name.replace("_", " ")), _text(v)) for name, v in facts.items()]
     Console().print(two_columns(title, rows))
@@ -60,6 +97,7 @@ def _text(value: object) -> str:
 
 _LABELS = {
     "level": "classes belong to",
+    "columns": "node columns",
     "avg_nodes": "average nodes",
     "avg_edges": "average edges",
     "nonzero_features": "share of nonzero features",

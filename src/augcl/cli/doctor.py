@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from augcl.cli.options import DataDir, Features, Json
+from augcl.cli.options import DataDir, Features, Json, Missing, SkipBad, Smiles, Targets, Task
 from augcl.cli.settings import Settings, read_settings
 from augcl.errors import InputError
 
@@ -31,6 +31,11 @@ def doctor(
         ),
     ] = "MUTAG",
     features: Features = "auto",
+    target: Targets = None,
+    task: Task = "auto",
+    missing: Missing = "error",
+    smiles: Smiles = None,
+    skip_bad: SkipBad = False,
     data_dir: DataDir = None,
     settings: Settings = None,
     try_it: Annotated[
@@ -65,8 +70,10 @@ def doctor(
             raise InputError(f"{what} is a finished run: --set is for a data set")
         title, findings = str(run), look_at_run(run)
     else:
+        reading: dict[str, Any] = {"target": target, "task": task, "missing": missing}
+        reading |= {"smiles": smiles, "skip_bad": skip_bad}
         title, findings, more = _data(
-            what, features, data_dir, settings, try_it=try_it, show=not as_json
+            what, features, data_dir, settings, reading, try_it=try_it, show=not as_json
         )
     if as_json:
         found = {"what": title, "findings": [asdict(f) for f in findings], **more}
@@ -95,6 +102,7 @@ def _data(
     features: str,
     data_dir: str | None,
     settings: list[str] | None,
+    reading: dict[str, Any],
     *,
     try_it: bool,
     show: bool,
@@ -120,10 +128,11 @@ def _data(
         features=features,
         options=options,
         hardness_options=hardness_options,
+        **reading,
     )
     data = spec.load(data_dir)
     check(spec, data, judge=False)
-    findings = look_at_data(data)
+    findings = look_at_data(data, spec.estimator(data, 0), dataset)
     seeds = 1 if of_nodes else 5
     cost, more = look_at_cost(spec, data, seeds=seeds, try_it=try_it, progress=show)
     return data.name, findings + cost, more

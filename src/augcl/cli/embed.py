@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
-from augcl.cli.options import DATA, OUTPUT, DataDir, Json
-from augcl.errors import InputError
+from augcl.cli.options import DATA, OUTPUT, DataDir, Json, SkipBad, Smiles, Targets, Task
+from augcl.errors import InputError, one_of
 
 
 def embed(
@@ -29,6 +29,26 @@ def embed(
             rich_help_panel=DATA,
         ),
     ] = None,
+    target: Targets = None,
+    task: Task = "auto",
+    missing: Annotated[
+        str | None,
+        typer.Option(
+            help="A missing feature is an error, or zero: 0 and a column that says so.",
+            show_default="as in the training",
+            rich_help_panel=DATA,
+        ),
+    ] = None,
+    smiles: Smiles = None,
+    skip_bad: SkipBad = False,
+    unknown: Annotated[
+        str,
+        typer.Option(
+            help="A value that the training has not seen is an error; ignore: it counts as none; "
+            "skip: graphs that have one are left out.",
+            rich_help_panel=DATA,
+        ),
+    ] = "error",
     data_dir: DataDir = None,
     device: Annotated[
         str, typer.Option(help="cpu, cuda, cuda:1 or auto.", rich_help_panel=OUTPUT)
@@ -45,30 +65,45 @@ def embed(
     """Embed graphs with a trained model.
 
     Example: augcl embed runs/mine new.zip --out z.csv
+
+    Example: augcl embed runs/mine new_molecules.csv --unknown skip
     """
-    from augcl.data import GraphSet, NodeGraph, load_graph, load_graphs
+    from augcl.data import GraphSet, NodeGraph, Reading, load_graph, load_graphs
+    from augcl.data.features import UNKNOWN, known_columns
     from augcl.runs.embedding_file import check_ending, write_embeddings
     from augcl.runs.models import load_model
     from augcl.runs.seeds import RESULT, read_result
     from augcl.training.method import MODEL_FILE
 
     check_ending(out)
+    one_of(unknown, UNKNOWN, "way to treat unknown values")
     folder = run / "model" if (run / "model").is_dir() else run
     if not (folder / MODEL_FILE).is_file():
         raise InputError(
             f"{run} holds no trained model: give the folder of a finished run "
             "(--out of augcl train) or one that model.save wrote"
         )
-    if features is None:
-        trained = (run / RESULT).exists()
-        features = read_result(run)["spec"]["features"] if trained else "auto"
+    spec = read_result(run)["spec"] if (run / RESULT).exists() else {}
+    features = features or spec.get("features", "auto")
+    missing = missing or spec.get("missing", "error")
+    how = Reading(target, task, missing, smiles or spec.get("smiles"), skip_bad)
     model = load_model(folder, device=device)
     read = load_graphs if model.level == "graph" else load_graph
-    data: GraphSet | NodeGraph = read(dataset, data_dir=data_dir, features=features)
+    data: GraphSet | NodeGraph = read(dataset, data_dir=data_dir, features=features, how=how)
+    edge_columns = getattr(model, "edge_columns_", None)
+    data, left_out = known_columns(data, model.columns_, edge_columns, unknown=unknown)
+    if left_out:
+        what = "columns of features" if unknown == "ignore" else "graphs"
+        typer.echo(
+            f"augcl: warning: {len(left_out)} {what} never seen in training left out: "
+            f"{', '.join(left_out[:20])}{' …' if len(left_out) > 20 else ''}",
+            err=True,
+        )
     embeddings = model.transform(data)
     write_embeddings(out, embeddings, data, kernel=model.gives_kernel)
     count, width = embeddings.shape
     if as_json:
-        typer.echo(json.dumps({"file": str(out), f"{model.level}s": count, "width": width}))
+        written = {"file": str(out), f"{model.level}s": count, "width": width}
+        typer.echo(json.dumps(written | ({"left_out": left_out} if left_out else {})))
     else:
         typer.echo(f"wrote {count} embeddings of width {width} to {out}")

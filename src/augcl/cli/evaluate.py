@@ -5,12 +5,16 @@ from __future__ import annotations
 import json
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from augcl.cli.options import Json
+from augcl.cli.options import DataDir, Json
 from augcl.errors import InputError
+
+if TYPE_CHECKING:
+    from augcl.evaluation import Score
+    from augcl.runs.embedding_file import Embeddings
 
 
 def evaluate(
@@ -22,9 +26,45 @@ def evaluate(
         str,
         typer.Option(
             help="auto, tu-svm-10fold (graphs), linear-10-10-80, wikics-20 or grace-liblinear "
-            "(nodes). auto follows what the file says about itself, else takes tu-svm-10fold."
+            "(nodes), logistic-10fold, ridge-10fold or kernel-ridge-10fold (numbers), "
+            "public-split, deepwalk-multilabel. auto follows what the file says about itself, "
+            "else takes tu-svm-10fold for classes."
         ),
     ] = "auto",
+    task: Annotated[
+        str, typer.Option(help="auto (by the labels), classification, regression or multilabel.")
+    ] = "auto",
+    scoring: Annotated[
+        str,
+        typer.Option(
+            help="auto, accuracy, balanced-accuracy, roc-auc, average-precision, f1-macro, "
+            "f1-micro; r2, mae or rmse for numbers."
+        ),
+    ] = "auto",
+    groups: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN|FILE",
+            help="Groups (scaffolds, patients) that are never in both parts of a split: a column "
+            "of the file, or a text file with one group per line.",
+        ),
+    ] = None,
+    split: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN|FILE",
+            help="A split of your own: train, val and test, or numbers of folds; a column of the "
+            "file, or a text file with one value per line.",
+        ),
+    ] = None,
+    links: Annotated[
+        bool,
+        typer.Option(
+            "--links",
+            help="Predict 10 % of the edges, held out before the model of this run is trained "
+            "again; for the folder of a run on nodes.",
+        ),
+    ] = False,
     repeats: Annotated[
         int | None,
         typer.Option(
@@ -37,7 +77,7 @@ def evaluate(
         int | None,
         typer.Option(
             min=2,
-            help="Number of folds of tu-svm-10fold, for small classes.",
+            help="Number of folds of a protocol with folds, for small classes.",
             show_default="set by the protocol",
         ),
     ] = None,
@@ -47,6 +87,7 @@ def evaluate(
         bool,
         typer.Option("--clustering", help="Also compare clusters of k-means with the classes."),
     ] = False,
+    data_dir: DataDir = None,
     as_json: Json = False,
 ) -> None:
     """Evaluate embeddings by a named protocol.
@@ -59,12 +100,18 @@ def evaluate(
     Example: augcl evaluate runs/mine/embeddings.npz
 
     Example: augcl evaluate z.csv --clustering
+
+    Example: augcl evaluate z.csv --scoring roc-auc --groups scaffold
     """
     from augcl.evaluation import clustering
     from augcl.evaluation import evaluate as judge
     from augcl.runs.embedding_file import read_embeddings
 
-    asked = protocol != "auto" or repeats or folds or seed or clusters
+    if links:
+        _links(file, repeats, seed, data_dir, as_json)
+        return
+    named = {protocol, task, scoring} != {"auto"}
+    asked = named or repeats or folds or seed or clusters or groups or split
     if file.is_dir() and not asked and _print_run(file, as_json):
         return
     file = _file_of(file)
@@ -79,6 +126,10 @@ def evaluate(
         score = judge(
             found.Z,
             found.task,
+            task=task,
+            scoring=scoring,
+            groups=None if groups is None else _values(groups, found, "--groups"),
+            splits=None if split is None else _own_split(_values(split, found, "--split")),
             kernel=found.kernel,
             protocol=protocol,
             repeats=repeats,
@@ -86,35 +137,94 @@ def evaluate(
             random_state=seed,
             jobs=jobs,
         )
-        groups = clustering(found.Z, found.task, random_state=seed) if clusters else None
+        compared = clustering(found.Z, found.task, random_state=seed) if clusters else None
     except InputError as error:
-        reason = str(error).replace("folds=", "--folds ")
+        reason = str(error).replace("folds=", "--folds ").replace("task=", "--task ")
         raise InputError(f"{file}: {reason}") from None
     if not as_json:
         typer.echo(str(score))
-        typer.echo(_explanation(found.level if protocol == "auto" else "asked for"))
+        typer.echo(_explanation(_reason(found.level, protocol, score.protocol)))
+        typer.echo(f"{score.floor_text[:1].upper()}{score.floor_text[1:]}.")
         if seed_0 := _whole_run(file):
             typer.echo(seed_0)
-        if groups:
-            typer.echo(str(groups))
+        if compared:
+            typer.echo(str(compared))
         return
-    record = {
+    record = _record(file, score)
+    if compared:
+        record["clustering"] = asdict(compared)
+    typer.echo(json.dumps(record, indent=1))
+
+
+def _record(file: Path, score: Score) -> dict[str, Any]:
+    number = score.scoring in ("r2", "mae", "rmse")
+    return {
         "file": str(file),
         "protocol": score.protocol,
+        "scoring": score.scoring,
         "mean": score.mean,
         "std": score.std,
         "runs": list(score.runs),
-        "unit": "fraction",
+        "floor": score.floor,
+        "unit": "as the target" if number else "fraction",
         "split_hash": score.split_hash,
         **score.details,
     }
-    if groups:
-        record["clustering"] = asdict(groups)
-    typer.echo(json.dumps(record, indent=1))
+
+
+def _links(
+    folder: Path, repeats: int | None, seed: int, data_dir: str | None, as_json: bool
+) -> None:
+    """Train the model of a run again without 10 % of the edges, and predict these."""
+    from augcl.data import NodeGraph
+    from augcl.evaluation import evaluate_links
+    from augcl.runs.models import load_model
+    from augcl.runs.run import Spec
+    from augcl.runs.seeds import read_result
+
+    if not folder.is_dir():
+        raise InputError(f"{folder}: --links trains again, so it needs the folder of a run")
+    graph = Spec(**read_result(folder)["spec"]).load(data_dir)
+    if not isinstance(graph, NodeGraph):
+        raise InputError(f"{folder} embeds whole graphs, but links join nodes: leave out --links")
+    score = evaluate_links(load_model(folder / "model"), graph, repeats=repeats, random_state=seed)
+    if as_json:
+        typer.echo(json.dumps(_record(folder, score), indent=1))
+        return
+    typer.echo(str(score))
+    precision = score.details["average_precision"]
+    typer.echo(f"Average precision {sum(precision) / len(precision):.3f}; {score.floor_text}.")
+    typer.echo("The model was trained again without the edges to predict.")
+
+
+def _values(given: str, found: Embeddings, option: str) -> list[Any]:
+    """Return the values of a column of the file, or of a text file with one per line."""
+    if given in found.columns:
+        values: list[Any] = found.columns[given].tolist()
+        return values
+    path = Path(given)
+    if not path.is_file():
+        known = ", ".join(found.columns) or "none"
+        raise InputError(f"{option} {given} is neither a file nor a column; columns are: {known}")
+    return path.read_text(encoding="utf-8").splitlines()
+
+
+def _own_split(values: list[Any]) -> list[Any]:
+    """Return numbers where all values are; text files hold words."""
+    whole = all(str(value).strip().isdigit() for value in values)
+    return [int(value) for value in values] if whole else values
+
+
+def _reason(level: str, asked: str, taken: str) -> str:
+    if asked != "auto":
+        return "asked for"
+    usual = {"node": ("linear-10-10-80", "wikics-20")}.get(level, ("tu-svm-10fold",))
+    return level if taken.startswith(usual) else "other"
 
 
 def _print_run(folder: Path, as_json: bool) -> bool:
     """Print what `augcl train` found over all seeds; False if the run was not evaluated."""
+    from augcl.evaluation.scoring import floor_text
     from augcl.runs.seeds import RESULT, accuracy_text, read_result
 
     if not (folder / RESULT).is_file() or read_result(folder)["accuracy"] is None:
@@ -125,6 +235,9 @@ def _print_run(folder: Path, as_json: bool) -> bool:
         return True
     protocol, seeds = accuracy["protocol"], _seeds(accuracy)
     typer.echo(f"{accuracy_text(accuracy)} ({seeds}, {protocol})")
+    if accuracy.get("floor") is not None:
+        text = floor_text(accuracy["scoring"], accuracy["floor"])
+        typer.echo(f"{text[:1].upper()}{text[1:]}.")
     over = accuracy.get("std_over", "seeds")
     typer.echo(f"Result of augcl train over all seeds. ±: standard deviation over the {over}.")
     return True
@@ -139,8 +252,9 @@ def _whole_run(file: Path) -> str | None:
     accuracy = read_result(file.parent)["accuracy"]
     if accuracy is None:
         return None
+    what = "Accuracy" if accuracy.get("scoring", "accuracy") == "accuracy" else "Score"
     return (
-        f"These embeddings are of seed 0. Accuracy of the whole run over {_seeds(accuracy)}: "
+        f"These embeddings are of seed 0. {what} of the whole run over {_seeds(accuracy)}: "
         f"{accuracy_text(accuracy)} (augcl evaluate {file.parent})."
     )
 
@@ -170,5 +284,6 @@ def _explanation(level: str) -> str:
         "any": "The file does not say what it holds, so the protocol is the one for graphs. For "
         "nodes, add --protocol linear-10-10-80.",
         "asked for": "The protocol is the one of --protocol.",
+        "other": "The protocol follows from the labels, the splits and --scoring.",
     }
     return f"{reasons[level]} ±: standard deviation over the runs."

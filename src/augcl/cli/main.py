@@ -17,6 +17,7 @@ from augcl.cli.doctor import doctor
 from augcl.cli.embed import embed
 from augcl.cli.evaluate import evaluate
 from augcl.cli.methods import methods
+from augcl.cli.neighbors import neighbors
 from augcl.cli.report import report
 from augcl.cli.reproduce import reproduce
 from augcl.cli.train import train
@@ -56,7 +57,20 @@ def flowing(text: str) -> str:
     return "\n\n".join(p if p.startswith(" ") else p.replace("\n", " ") for p in paragraphs)
 
 
-for command in (train, embed, evaluate, compare, reproduce, attack, data, methods, doctor, report):
+COMMANDS = (
+    train,
+    embed,
+    evaluate,
+    neighbors,
+    compare,
+    reproduce,
+    attack,
+    data,
+    methods,
+    doctor,
+    report,
+)
+for command in COMMANDS:
     app.command(help=flowing(command.__doc__ or ""))(command)
 
 

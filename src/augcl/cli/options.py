@@ -45,6 +45,45 @@ Features = Annotated[
         rich_help_panel=DATA,
     ),
 ]
+Targets = Annotated[
+    str | None,
+    typer.Option(
+        "--target",
+        metavar="COLUMN",
+        help="Column or attribute to predict; 'group_*' means several.",
+        show_default="label or y",
+        rich_help_panel=DATA,
+    ),
+]
+Task = Annotated[
+    str,
+    typer.Option(
+        help="What the target asks for: auto, classification, regression or multilabel.",
+        rich_help_panel=DATA,
+    ),
+]
+Missing = Annotated[
+    str,
+    typer.Option(
+        help="A missing feature is an error, or zero: 0 and a column that says so.",
+        rich_help_panel=DATA,
+    ),
+]
+Smiles = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COLUMN",
+        help="Column with the SMILES of a .csv or .parquet file of molecules.",
+        show_default="smiles",
+        rich_help_panel=DATA,
+    ),
+]
+SkipBad = Annotated[
+    bool,
+    typer.Option(
+        "--skip-bad", help="Leave out molecules that RDKit refuses.", rich_help_panel=DATA
+    ),
+]
 Json = Annotated[
     bool, typer.Option("--json", help="Print JSON instead of text.", rich_help_panel=OUTPUT)
 ]

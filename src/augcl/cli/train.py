@@ -22,6 +22,11 @@ from augcl.cli.options import (
     Features,
     Jobs,
     Json,
+    Missing,
+    SkipBad,
+    Smiles,
+    Targets,
+    Task,
     any_case,
     two_columns,
 )
@@ -34,11 +39,16 @@ def train(
         str,
         typer.Argument(
             help="Name of a data set (augcl data lists them) or path: TU zip or folder, folder "
-            "with edges.csv, .npz, GraphML or GML. One graph gives embeddings of its nodes, "
-            "several graphs give embeddings of graphs.",
+            "with edges.csv, molecules.csv, .npz, GraphML or GML. One graph gives embeddings of "
+            "its nodes, several graphs give embeddings of graphs.",
         ),
     ] = "MUTAG",
     features: Features = "auto",
+    target: Targets = None,
+    task: Task = "auto",
+    missing: Missing = "error",
+    smiles: Smiles = None,
+    skip_bad: SkipBad = False,
     data_dir: DataDir = None,
     method: Annotated[
         str | None,
@@ -164,12 +174,15 @@ def train(
 
       augcl train digits-knn                      GCA + AUGCL, embeddings of nodes
 
+      augcl train molecules.csv --target logP     a table with a column smiles
+
       augcl train --set hardness.reward=1.5       any other parameter
     """
     if resume and overwrite:
         raise InputError("--resume continues a run and --overwrite replaces it: give only one")
 
     from augcl.data.loading import level_of
+    from augcl.runs.data_check import MANY_CLASSES, advice
     from augcl.runs.models import METHODS, method_name
     from augcl.runs.run import Spec, check
     from augcl.runs.seeds import Place, clear_run, run_seeds
@@ -195,12 +208,24 @@ def train(
         augmentation=augmentation,
         options=options,
         hardness_options=hardness_options,
+        target=target,
+        task=task,
+        missing=missing,
+        smiles=smiles,
+        skip_bad=skip_bad,
     )
     graphs = spec.level == "graph"
     if graphs and epochs is None:
         spec = replace(spec, epochs=spec.all_epochs or None)  # as the method says
     data = spec.load(data_dir)  # wrong input ends here
-    check(spec, data, device=device, judge=evaluate)
+    findings = advice(data, spec.estimator(data, 0), dataset)
+    try:
+        check(spec, data, device=device, judge=evaluate)
+    except InputError as error:  # the cause may be a target that is no class
+        cures = [finding.cure for finding in findings if finding.about == MANY_CLASSES]
+        raise InputError("; ".join([str(error), *cures])) from None
+    for finding in [] if as_json else findings:
+        typer.echo(f"{finding.level}: {finding.about}: {finding.what}; {finding.cure}")
     seeds = seeds or (5 if graphs else 1)
     out = out or Path("runs") / f"{data.name}-{method}-{hardness}"
     if out.exists() and any(out.iterdir()) and not resume:

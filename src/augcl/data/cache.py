@@ -22,7 +22,7 @@ from augcl.data.node_graph import NodeGraph, Splits
 from augcl.data.sparse import torch_csr
 from augcl.files import atomic_path
 
-FORMAT = 5  # count up when a reader gives other arrays for the same file
+FORMAT = 6  # count up when a reader gives other arrays for the same file
 SMALLEST = 1_000_000  # bytes; smaller files are read as fast as the cache
 
 G = TypeVar("G")
@@ -39,17 +39,19 @@ def cache_dir() -> Path:
     return platformdirs.user_cache_path("augcl", appauthor=False)
 
 
-def cached(source: Path, read: Callable[[Path], GraphSet]) -> GraphSet:
+def cached(source: Path, read: Callable[[Path], GraphSet], how: str = "") -> GraphSet:
     """Return ``read(source)``, from the cache if no file has changed since.
+
+    `how` is a mark of what `read` was told.
 
     A damaged cache file is ignored and replaced; a cache that cannot be written is no error.
     """
-    return _cached(source, read, _graphs_to_parts, _graphs_from_parts, "")
+    return _cached(source, read, _graphs_to_parts, _graphs_from_parts, how)
 
 
-def cached_graph(source: Path, read: Callable[[Path], NodeGraph]) -> NodeGraph:
+def cached_graph(source: Path, read: Callable[[Path], NodeGraph], how: str = "") -> NodeGraph:
     """Do the same as `cached` for one graph whose nodes are embedded."""
-    return _cached(source, read, _graph_to_parts, _graph_from_parts, "nodes")
+    return _cached(source, read, _graph_to_parts, _graph_from_parts, f"nodes{how}")
 
 
 Parts = tuple[dict[str, Tensor], dict[str, Any]]  # tensors, and what JSON can hold

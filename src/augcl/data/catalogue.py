@@ -32,6 +32,14 @@ NODE_SETS = {
     "Cora": "2,708 papers on machine learning in 7 topics",
     "CiteSeer": "3,327 papers on computer science in 6 topics",
     "PubMed": "19,717 papers on 3 kinds of diabetes",
+    "Roman-empire": "22,662 words of an article in 18 syntactic roles, 10 splits",
+    "Amazon-ratings": "24,492 products, bought together, in 5 classes of rating, 10 splits",
+    "Minesweeper": "10,000 cells of a grid, mine or not, 10 splits (ROC-AUC)",
+    "Tolokers": "11,758 workers of a crowd, banned or not, 10 splits (ROC-AUC)",
+    "Questions": "48,921 users of a forum, still active or not, 10 splits (ROC-AUC)",
+    "Chameleon-filtered": "890 Wikipedia articles in 5 classes of traffic, 10 splits",
+    "Squirrel-filtered": "2,223 Wikipedia articles in 5 classes of traffic, 10 splits",
+    "Actor": "7,600 actors on shared Wikipedia pages, in 5 classes, 10 splits",
     "digits-knn": "1,797 handwritten digits, each joined to the 10 most like it (no download)",
 }
 ALIASES = {
@@ -52,7 +60,7 @@ def names() -> list[str]:
     """Return the names that `load` knows, sets of graphs first.
 
     >>> names()[:3], names()[-2:]
-    (['MUTAG', 'PROTEINS', 'NCI1'], ['PubMed', 'digits-knn'])
+    (['MUTAG', 'PROTEINS', 'NCI1'], ['Actor', 'digits-knn'])
     """
     return [*GRAPH_SETS, *NODE_SETS]
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import bisect
+from collections.abc import Callable, Iterable, Sequence
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 import networkx as nx
@@ -10,15 +12,21 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from augcl.data.csv_folder import refuse_hidden_classes, targets_of_graphs
 from augcl.data.edges import check_pairs
 from augcl.data.features import node_features
 from augcl.data.graph import GraphSet
 from augcl.data.labels import class_names, class_numbers
+from augcl.data.table import Table, warn_unused
+from augcl.data.targets import Reading, Targets, chosen_columns, stacked_targets
 from augcl.errors import InputError, mistakes_in
+
+NOT_ATTRIBUTES = ("name", "node_default", "edge_default", "directed", "multigraph", "id")
+"""What networkx keeps of a graph beside its attributes."""
 
 
 class _Graph(NamedTuple):
-    """One graph before it joins a set; `pairs` (2, P) are numbered from 0."""
+    """One PyG graph before it joins a set; `pairs` (2, P) are numbered from 0."""
 
     num_nodes: int
     pairs: Tensor
@@ -27,21 +35,31 @@ class _Graph(NamedTuple):
     y: Any
 
 
-def as_graphset(graphs: Any, *, features: str | None = None) -> GraphSet:
+def as_graphset(
+    graphs: Any,
+    *,
+    features: str | None = None,
+    target: str | Sequence[str] | None = None,
+    task: str = "auto",
+    missing: str = "error",
+) -> GraphSet:
     """Turn a list of PyG ``Data``, a PyG dataset or a list of networkx graphs into a GraphSet.
 
     Edges become undirected; self-loops and duplicates are removed. Without node features every node
-    gets the constant 1. Classes are kept if every graph has one whole number or text (text and
-    negative numbers are renumbered in sorted order); any other target is ignored.
+    gets the constant 1. Targets that are whole numbers or text are classes (text and negative
+    numbers are renumbered in sorted order); fractions and several columns are kept as numbers.
 
     Parameters
     ----------
     graphs : GraphSet, iterable of Data, Batch, or iterable of networkx graphs
-        A GraphSet is returned as it is. networkx graphs may have any node names; their features
-        are the node attribute ``x``, ``feat`` or a numeric ``label``, their class is
-        ``G.graph["y"]`` or ``G.graph["label"]``.
+        A GraphSet is returned as it is. Of a ``Data``: ``x``, ``edge_attr``, ``edge_weight``,
+        ``y``, ``smiles``. networkx graphs may have any node names; the attributes of their nodes
+        and edges are features: numbers as they are, words and booleans one-hot, a vector ``x`` as
+        ``x0``, ``x1`` …; their target is ``G.graph["y"]`` or ``G.graph["label"]``.
     features : str, optional
         Node features to use instead, see :func:`augcl.data.node_features`.
+    target, task, missing
+        See :func:`augcl.load`; a target is an attribute of the graphs.
 
     Examples
     --------
@@ -49,8 +67,115 @@ def as_graphset(graphs: Any, *, features: str | None = None) -> GraphSet:
     GraphSet('graphs': 2 graphs, 5 nodes, 6 edge entries, 1 features, 2 classes)
     """
     if not isinstance(graphs, GraphSet):
-        graphs = _join([_read(graph, number) for number, graph in enumerate(_items(graphs), 1)])
+        how = Reading(target, task, missing)  # type: ignore[arg-type]
+        items = list(_items(graphs))
+        if items and all(isinstance(graph, nx.Graph) for graph in items):
+            graphs = graphset_of_networkx(items, how)
+        else:
+            read = [_read(graph, number, how) for number, graph in enumerate(items, 1)]
+            graphs = _join(read, items, how)
     return node_features(graphs, "auto" if features is None else features)
+
+
+def graphset_of_networkx(
+    graphs: Sequence[Any],
+    how: Reading,
+    places: Sequence[str] | None = None,
+    *,
+    label: str = "graphs",
+    named: bool = False,
+) -> GraphSet:
+    """Turn networkx graphs into a set: their attributes are read as the tables of CSV files are.
+
+    `places` are what messages call the graphs, `label` the whole; with `named`, labels that
+    differ from node to node are known to be names.
+    """
+    places = places or [f"graph number {number}" for number in range(1, len(graphs) + 1)]
+    for graph, place in zip(graphs, places, strict=True):
+        if not len(graph):
+            raise InputError(f"{place} has no nodes: remove it or give it at least one node")
+    counts = torch.tensor([len(graph) for graph in graphs])
+    starts = (counts.cumsum(0) - counts).tolist()
+    nodes, edges = networkx_tables(graphs, places, label)
+    names = []
+    titled = [graph for graph in graphs if any(t is not None for _, t in graph.nodes(data="label"))]
+    if titled and all(has_names(graph) for graph in titled):
+        names = ["label"]
+        if not named:
+            cure = "it differs from node to node, as names do; rename it if it is a feature"
+            warn_unused(nodes.label, names, cure)
+    cure = "give it to the graphs as y, or rename it if it is a feature"
+    refuse_hidden_classes(nodes, cure)
+    columns, x = nodes.numbers(without=names, missing=how.missing)
+    edge_columns, edge_attr = edges.numbers(missing=how.missing)
+    called = [graph.graph.get("name") for graph in graphs]
+    pairs = [networkx_pairs(g) + start for g, start in zip(graphs, starts, strict=True)]
+    return GraphSet.from_arrays(
+        pairs=torch.cat(pairs, dim=1),
+        graph_of_node=torch.repeat_interleave(counts),
+        num_graphs=len(graphs),
+        x=x,
+        columns=columns or None,
+        edge_attr=edge_attr,
+        edge_columns=edge_columns or None,
+        names=[str(name) for name in called] if all(called) else None,
+        **_networkx_targets(graphs, places, label, how)._asdict(),
+    )
+
+
+def _networkx_targets(
+    graphs: Sequence[Any], places: Sequence[str], label: str, how: Reading
+) -> Targets:
+    rows = [
+        {key: value for key, value in graph.graph.items() if key not in NOT_ATTRIBUTES}
+        for graph in graphs
+    ]
+    if how.target is None:  # y counts before label
+        for row in rows:
+            title = row.pop("label", None)
+            row.setdefault("y", title)
+    table = Table.from_rows(rows, label, places.__getitem__)
+    vector = [name for name in table.columns if name[:1] == "y" and name[1:].isdigit()]
+    if how.target is None and vector and "y" not in table.columns:  # y was a vector
+        how = Reading(tuple(vector), how.task, how.missing)
+    return targets_of_graphs(table, how)
+
+
+def networkx_tables(
+    graphs: Sequence[Any], places: Sequence[str], label: str
+) -> tuple[Table, Table]:
+    """Return the attributes of all nodes, and of all edges, of networkx graphs."""
+    nodes, edges = [], []
+    for graph in graphs:
+        default = graph.graph.get("node_default") or {}  # of GraphML
+        nodes += [{**default, **values} for _, values in graph.nodes(data=True)]
+        default = graph.graph.get("edge_default") or {}
+        edges += [{**default, **values} for _, _, values in graph.edges(data=True)]
+    return (
+        Table.from_rows(nodes, f"nodes of {label}", _namer(graphs, places, "node")),
+        Table.from_rows(edges, f"edges of {label}", _namer(graphs, places, "edge")),
+    )
+
+
+def _namer(graphs: Sequence[Any], places: Sequence[str], what: str) -> Callable[[int], str]:
+    """Return what names row i of all nodes or edges: ``graph number 2, node 'b'``."""
+    each = [list(graph.nodes if what == "node" else graph.edges()) for graph in graphs]
+    ends = list(accumulate(map(len, each)))
+
+    def name(row: int) -> str:
+        graph = bisect.bisect_right(ends, row)
+        entry = each[graph][row - ends[graph]]
+        said = repr(entry) if what == "node" else f"{entry[0]!r} – {entry[1]!r}"
+        return f"{places[graph]}, {what} {said}".removeprefix(", ")
+
+    return name
+
+
+def has_names(graph: Any) -> bool:
+    """Return whether the label differs from node to node, as drawing programs write names."""
+    titles = [value for _, value in graph.nodes(data="label")]
+    number = all(isinstance(title, int | float) for title in titles)
+    return None not in titles and not number and len(set(titles)) == len(titles)
 
 
 def _items(graphs: Any) -> Iterable[Any]:
@@ -71,23 +196,82 @@ def _items(graphs: Any) -> Iterable[Any]:
     return graphs
 
 
-def _read(graph: Any, number: int) -> _Graph:
+def _read(graph: Any, number: int, how: Reading) -> _Graph:
     from torch_geometric.data import Batch, Data
 
-    if isinstance(graph, Batch) or not isinstance(graph, Data | nx.Graph):
+    if isinstance(graph, Batch) or not isinstance(graph, Data):
         raise InputError(
-            f"graph number {number} is a {type(graph).__name__}: give PyG Data or networkx graphs"
+            f"graph number {number} is a {type(graph).__name__}: give PyG Data or networkx graphs, "
+            "all of one kind"
         )
     with mistakes_in(f"graph number {number}"):
-        found = _from_data(graph) if isinstance(graph, Data) else _from_networkx(graph)
+        pairs = edge_pairs(graph)
+        parts = [_matrix(graph.edge_attr), _matrix(edge_weights(graph))]
+        edges = [part for part in parts if part is not None]
+        for part in edges:
+            if len(part) != pairs.shape[1]:
+                raise InputError(f"{len(part)} rows of edge attributes for {pairs.shape[1]} edges")
+        y = graph.y if how.wanted is None else _data_targets(graph, how.wanted)
+        found = _Graph(
+            num_nodes=number_of_nodes(graph, pairs),
+            pairs=pairs,
+            x=_matrix(graph.x),
+            edge_attr=torch.cat(edges, dim=1) if edges else None,
+            y=y,
+        )
         _check(found)
     return found
 
 
-def _from_data(data: Any) -> _Graph:
-    pairs = edge_pairs(data)
-    x, edge_attr = _matrix(data.x), _matrix(data.edge_attr)
-    return _Graph(number_of_nodes(data, pairs), pairs, x, edge_attr, data.y)
+def edge_weights(data: Any) -> Tensor | None:
+    """Return the weights of a PyG ``Data`` as (P,) on the CPU, None if it has none."""
+    weight = getattr(data, "edge_weight", None)
+    return None if weight is None else torch.as_tensor(weight).detach().cpu().reshape(-1)
+
+
+def _data_targets(data: Any, wanted: Sequence[str]) -> Any:
+    """Return the attributes of a PyG ``Data`` that are to be predicted, as one row."""
+    chosen = chosen_columns([str(key) for key in data.keys()], wanted, "Data")  # noqa: SIM118
+    if len(chosen) == 1:
+        return data[chosen[0]]
+    return torch.cat([torch.as_tensor(data[key]).double().reshape(-1) for key in chosen])
+
+
+KNOWN_KEYS = frozenset(
+    [
+        "x",
+        "edge_index",
+        "edge_attr",
+        "edge_weight",
+        "y",
+        "num_nodes",
+        "batch",
+        "ptr",
+        "adj_t",
+        "name",
+        "smiles",
+        "node_names",
+        "class_names",
+        "column_names",
+        "edge_column_names",
+        "target_names",
+        "train_mask",
+        "val_mask",
+        "test_mask",
+        "stopping_mask",
+    ]
+)
+"""Attributes of a PyG ``Data`` that are read, or that a batch of PyG adds."""
+
+
+def warn_unused_keys(data: Any, how: Reading) -> None:
+    """Warn of the attributes of a PyG ``Data`` that have no effect."""
+    keys = [str(key) for key in data.keys()]  # noqa: SIM118
+    chosen = [] if how.wanted is None else chosen_columns(keys, how.wanted, "Data")
+    unused = [key for key in keys if key not in KNOWN_KEYS and key not in chosen]
+    if unused:
+        cure = "of a Data only x, edge_index, edge_attr, edge_weight, y and masks are read"
+        warn_unused("Data", unused, cure)
 
 
 def edge_pairs(data: Any) -> Tensor:
@@ -107,35 +291,11 @@ def number_of_nodes(data: Any, pairs: Tensor) -> int:
     return int(pairs.max()) + 1 if pairs.numel() else 0
 
 
-def _from_networkx(graph: Any) -> _Graph:
-    x = networkx_features(graph, "x", "feat", "label")
-    y = graph.graph.get("y", graph.graph.get("label"))
-    return _Graph(len(graph), networkx_pairs(graph), x, None, y)
-
-
 def networkx_pairs(graph: Any) -> Tensor:
     """Return (2, P) the edges of a networkx graph; nodes are numbered in their order."""
     index = {node: i for i, node in enumerate(graph)}
     ends = [(index[u], index[v]) for u, v in graph.edges()]
     return torch.tensor(ends, dtype=torch.long).reshape(-1, 2).t()
-
-
-def networkx_features(graph: Any, *keys: str) -> Tensor | None:
-    """Return (N, F) float32 from the first of the node attributes `keys` that holds numbers."""
-    for key in keys:
-        values = [value for _, value in graph.nodes(data=key) if value is not None]
-        if not values or (key == "label" and any(isinstance(value, str) for value in values)):
-            continue  # a label in words is a name, not a feature
-        what = f"node attribute {key!r}"
-        if len(values) != len(graph):
-            raise InputError(
-                f"{what} is set on {len(values)} of {len(graph)} nodes: set it on all nodes or none"
-            )
-        try:
-            return torch.from_numpy(np.asarray(values, dtype=np.float32).reshape(len(graph), -1))
-        except (TypeError, ValueError):
-            raise InputError(f"{what} must be numbers, the same count for each node") from None
-    return None
 
 
 def _matrix(values: Tensor | None) -> Tensor | None:
@@ -147,21 +307,76 @@ def _matrix(values: Tensor | None) -> Tensor | None:
     return values.unsqueeze(1) if values.dim() == 1 else values
 
 
-def _join(graphs: list[_Graph]) -> GraphSet:
+def _join(graphs: list[_Graph], items: Sequence[Any], how: Reading) -> GraphSet:
     if not graphs:
         raise InputError("the list of graphs is empty: give at least one graph")
     counts = torch.tensor([graph.num_nodes for graph in graphs])
     starts = (counts.cumsum(0) - counts).tolist()
-    targets = [graph.y for graph in graphs]
+    warn_unused_keys(items[0], how)
+    names = {
+        part: getattr(items[0], f"{part}_names", None)
+        for part in ("column", "edge_column", "class")
+    }
+    y, classes, targets = _targets([graph.y for graph in graphs], how)
+    edge_attr = _stack(
+        [None if not g.pairs.shape[1] else g.edge_attr for g in graphs],
+        "edge attributes",
+        empty=[not graph.pairs.shape[1] for graph in graphs],
+    )
+    own = getattr(items[0], "target_names", None)
+    smiles = [getattr(item, "smiles", None) for item in items]
     return GraphSet.from_arrays(
         pairs=torch.cat([g.pairs + start for g, start in zip(graphs, starts, strict=True)], dim=1),
         graph_of_node=torch.repeat_interleave(counts),
         num_graphs=len(graphs),
         x=_stack([graph.x for graph in graphs], "node features"),
-        edge_attr=_stack([graph.edge_attr for graph in graphs], "edge attributes"),
-        y=_classes(targets),
-        classes=class_names(targets) if all(isinstance(y, str) for y in targets) else None,
+        columns=names["column"],
+        edge_attr=edge_attr,
+        edge_columns=names["edge_column"],
+        y=y,
+        classes=classes or names["class"],
+        targets=own if own is not None and y is not None else targets,
+        smiles=smiles if all(isinstance(one, str) for one in smiles) else None,
     )
+
+
+def _targets(values: Sequence[Any], how: Reading) -> Targets:
+    """Return the targets of PyG graphs: words, or numbers of which None is not known."""
+    rows = [v.reshape(-1).tolist() if hasattr(v, "reshape") else _as_list(v) for v in values]
+    width = max((len(row) for row in rows if row != [None]), default=0)
+    if not width:
+        return Targets()
+    bad = next((i for i, row in enumerate(rows) if row != [None] and len(row) != width), None)
+    if bad is not None:
+        raise InputError(
+            f"graph number {bad + 1} has {len(rows[bad])} targets but others have {width}: every "
+            "graph needs the same number"
+        )
+    if any(isinstance(v, str) for row in rows for v in row):
+        words = ["" if row == [None] else str(row[0]) for row in rows]
+        if width > 1 or how.task in ("regression", "multilabel"):
+            raise InputError("y holds words: they can only be the classes of a single target")
+        known = [i for i, word in enumerate(words) if word]
+        y = torch.full((len(words),), -1)
+        y[known] = class_numbers([words[i] for i in known])
+        return Targets(y, class_names([words[i] for i in known]))
+    try:
+        table = np.array(
+            [[np.nan if v is None else v for v in row] if row != [None] else [np.nan] * width
+             for row in rows], dtype=np.float64,
+        )  # fmt: skip
+    except (TypeError, ValueError):
+        raise InputError("y must be numbers or words: give one number or word a graph") from None
+    found = stacked_targets(torch.from_numpy(table), how.task, of_nodes=False)
+    if found is None or (not found.is_floating_point() and how.wanted is None):
+        return Targets(found)
+    names = list(how.wanted or ["y"])
+    count = 1 if found.dim() == 1 else found.shape[1]
+    return Targets(found, None, names if len(names) == count else [f"y{i}" for i in range(count)])
+
+
+def _as_list(value: Any) -> list[Any]:
+    return list(value) if isinstance(value, list | tuple) else [value]
 
 
 def _check(graph: _Graph) -> None:
@@ -172,31 +387,19 @@ def _check(graph: _Graph) -> None:
         )
     if graph.x is not None and not bool(torch.isfinite(graph.x).all()):
         raise InputError("node features contain NaN or infinity")
-    if graph.edge_attr is not None and len(graph.edge_attr) != graph.pairs.shape[1]:
-        raise InputError(
-            f"{len(graph.edge_attr)} rows of edge attributes for {graph.pairs.shape[1]} edges"
-        )
 
 
-def _stack(parts: Sequence[Tensor | None], what: str) -> Tensor | None:
+def _stack(
+    parts: Sequence[Tensor | None], what: str, empty: Sequence[bool] | None = None
+) -> Tensor | None:
+    """Return the rows of all graphs; those of a graph where `empty` have no say in the width."""
     widths = [0 if part is None else part.shape[1] for part in parts]
-    for number, width in enumerate(widths, 1):
-        if width != widths[0]:
+    asked = [n for n in range(len(parts)) if empty is None or not empty[n]]
+    for number in asked:
+        if widths[number] != widths[asked[0]]:
             raise InputError(
-                f"graph number {number} has {width} {what} but graph number 1 has {widths[0]}: "
-                "every graph needs the same number"
+                f"graph number {number + 1} has {widths[number]} {what} but graph number "
+                f"{asked[0] + 1} has {widths[asked[0]]}: every graph needs the same number"
             )
-    return torch.cat([part for part in parts if part is not None]) if widths[0] else None
-
-
-def _classes(targets: Sequence[Any]) -> Tensor | None:
-    values = [t.reshape(-1).tolist() if hasattr(t, "reshape") else [t] for t in targets]
-    if any(len(value) != 1 or value[0] is None for value in values):
-        return None
-    single = [value[0] for value in values]
-    if all(isinstance(value, str) for value in single):
-        return class_numbers(single)
-    if not all(isinstance(v, (int, float, np.number)) and float(v).is_integer() for v in single):
-        return None
-    whole = [int(value) for value in single]
-    return torch.tensor(whole) if min(whole) >= 0 else class_numbers(whole)
+    found = [part for part in parts if part is not None]
+    return torch.cat(found) if found and any(widths) else None

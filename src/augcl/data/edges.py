@@ -111,7 +111,7 @@ def undirected_weights(pairs: Tensor, weight: Tensor, edge_index: Tensor, num_no
         edge = int(bad.argmax())
         raise InputError(
             f"the weight of edge {edge}, counted from 0, is {values[edge]:g}: weights are finite "
-            "numbers from 0 on"
+            "numbers from 0 on; under another name than weight it is an edge feature"
         )
     source, target = pairs.numpy()
     keep = source != target

@@ -3,29 +3,41 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 from augcl.data.cache import cached, cached_graph
-from augcl.data.csv_folder import is_one_csv_graph, need_edges, read_csv_folder, read_csv_graph
+from augcl.data.csv_folder import (
+    is_one_csv_graph,
+    need_edges,
+    read_csv_folder,
+    read_csv_graph,
+    table_file,
+)
 from augcl.data.graph import GraphSet
 from augcl.data.graphml import SUFFIXES, read_graphml, read_graphml_graph
+from augcl.data.molecules import read_molecules
 from augcl.data.node_convert import as_node_graph
 from augcl.data.node_graph import NodeGraph
 from augcl.data.npz import read_npz
 from augcl.data.planetoid import planetoid_file, read_planetoid
+from augcl.data.table import TABLES
+from augcl.data.targets import Reading, with_task
 from augcl.data.tu import read_tu
 from augcl.data.wikics import read_wikics
 from augcl.errors import InputError, mistakes_in
 
 KNOWN = (
-    "a TU zip, a TU folder (NAME_A.txt, NAME_graph_indicator.txt …), a folder with edges.csv, "
-    "GraphML/GML (one file or a folder of them), a gnn-benchmark .npz, Wiki-CS data.json, "
+    "a TU zip, a TU folder (NAME_A.txt, NAME_graph_indicator.txt …), a folder with edges.csv "
+    "(or .parquet), a .csv or .parquet of molecules with a column smiles, "
+    "GraphML/GML (one file or a folder of them), a gnn-benchmark or heterophilous-graphs .npz, "
+    "Wiki-CS data.json, "
     "or a folder of planetoid files (ind.NAME.x …)"
 )
 
 
-def read_graphs(path: str | os.PathLike[str]) -> GraphSet:
+def read_graphs(path: str | os.PathLike[str], how: Reading | None = None) -> GraphSet:
     """Read a graph set from a file or folder, whichever format it has.
 
     >>> import tempfile
@@ -34,31 +46,44 @@ def read_graphs(path: str | os.PathLike[str]) -> GraphSet:
     >>> read_graphs(folder)[0].num_nodes
     3
     """
-    path = _existing(path)
+    path, how = _existing(path), how or Reading()
     if _only_nodes(path) is not None:
         raise InputError(
             f"{path} is one graph whose nodes have classes, but a set of graphs is needed here: "
             "use a node method"
         )
+    source, read = _reader_of_sets(path)
+    if how.smiles is not None and read is not read_molecules:
+        raise InputError(f"{path} is not a table of molecules: leave out smiles={how.smiles}")
+    if path.is_file() and read is not read_tu:
+        return read(source, how)
+    return cached(source, lambda file: read(file, how), how.mark)
+
+
+def _reader_of_sets(path: Path) -> tuple[Path, Callable[[Path, Reading], GraphSet]]:
+    """Return what to read, and the function that reads it."""
     if path.is_file():
-        if path.suffix.lower() in SUFFIXES:
-            return read_graphml(path)
-        if path.suffix.lower() == ".zip":
-            return cached(path, read_tu)
+        ending = path.suffix.lower()
+        if ending in SUFFIXES:
+            return path, read_graphml
+        if ending == ".zip":
+            return path, read_tu
+        if ending in TABLES:
+            return path, read_molecules
         raise InputError(f"{path} has an unknown format: give {KNOWN}")
-    if (path / "edges.csv").is_file():
-        return cached(path, read_csv_folder)
+    if table_file(path, "edges") is not None:
+        return path, read_csv_folder
     for folder in (path, path / "raw"):  # raw: where PyG puts the files
         if any(folder.glob("*_A.txt")):
-            return cached(folder, read_tu)
+            return folder, read_tu
     if any(file.suffix.lower() in SUFFIXES for file in path.iterdir()):
-        return cached(path, read_graphml)
+        return path, read_graphml
     if any(path.glob("*.csv")):
         need_edges(path)
     raise InputError(f"{path} contains no graphs that can be read: give {KNOWN}")
 
 
-def read_graph(path: str | os.PathLike[str]) -> NodeGraph:
+def read_graph(path: str | os.PathLike[str], how: Reading | None = None) -> NodeGraph:
     """Read one graph, whose nodes are embedded, from a file or folder.
 
     >>> import tempfile
@@ -67,19 +92,19 @@ def read_graph(path: str | os.PathLike[str]) -> NodeGraph:
     >>> read_graph(folder).names
     ['ann', 'bob', 'cem']
     """
-    path = _existing(path)
+    path, told = _existing(path), how or Reading()
     file = _only_nodes(path)
     if file is not None:
         if file.suffix.lower() == ".npz":
-            return read_npz(file)
+            return with_task(read_npz(file), told)
         if file.suffix.lower() == ".json":
-            return cached_graph(file, read_wikics)
-        return read_planetoid(file)
+            return with_task(cached_graph(file, read_wikics), told)
+        return with_task(read_planetoid(file), told)
     if path.is_file() and path.suffix.lower() in SUFFIXES:
-        return read_graphml_graph(path)
+        return read_graphml_graph(path, told)
     if is_one_csv_graph(path):
-        return cached_graph(path, read_csv_graph)
-    graphs = read_graphs(path)
+        return cached_graph(path, lambda folder: read_csv_graph(folder, told), told.mark)
+    graphs = read_graphs(path, told)
     with mistakes_in(path):
         return replace(as_node_graph(graphs), cleaned=graphs.cleaned)
 
@@ -103,7 +128,7 @@ def _only_nodes(path: Path) -> Path | None:
     if path.is_file():
         own = path.suffix.lower() in (".npz", ".json") or planetoid_file(path) is not None
         return path if own else None
-    if (path / "edges.csv").is_file():
+    if table_file(path, "edges") is not None:
         return None
     for folder in (path, path / "raw"):
         if folder.is_dir():

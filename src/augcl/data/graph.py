@@ -14,7 +14,7 @@ from torch import Tensor
 
 from augcl.data.edges import Cleaned, simple_undirected
 from augcl.errors import InputError
-from augcl.ops.csr import Adjacency
+from augcl.ops.csr import Adjacency, FeaturedEdges
 from augcl.ops.segments import pointer, ranges, segment_ids
 
 if TYPE_CHECKING:
@@ -35,8 +35,8 @@ class GraphSet:
         Graph g has the nodes ``node_ptr[g]:node_ptr[g+1]`` and the edge entries
         ``edge_ptr[g]:edge_ptr[g+1]``.
     y : (G,) int64, (G,) float32 or (G, T) float32, optional
-        Class of each graph, 0 … C − 1; or a number to predict; or T targets, NaN where one is not
-        known. `task` says which.
+        Class of each graph, 0 … C − 1, −1 where it is not known; or a number to predict; or T
+        targets, NaN where one is not known. `task` says which.
     names : sequence of str, optional
         What the user calls each graph; comes back in exported embeddings.
     node_attr : (V, A) float32, optional
@@ -108,7 +108,13 @@ class GraphSet:
 
     @property
     def num_classes(self) -> int:
-        return 0 if self.y is None or self.task != "classification" else len(self.y.unique())
+        labels = self.labels
+        return 0 if labels is None else len(labels[labels >= 0].unique())
+
+    @property
+    def labels(self) -> Tensor | None:
+        """(G,) int64 the classes, −1 where one is not known; None unless `y` holds classes."""
+        return self.y if self.task == "classification" else None
 
     @property
     def task(self) -> str | None:
@@ -136,6 +142,13 @@ class GraphSet:
         return Adjacency.from_edges(
             self.edge_index, self.num_nodes, symmetric=self.symmetric, ordered=True
         )
+
+    @cached_property
+    def featured_edges(self) -> FeaturedEdges:
+        """The edges with their features, ordered by target."""
+        if self.edge_attr is None:
+            raise InputError(f"{self.name} has no edge features: give every edge some")
+        return FeaturedEdges.from_edges(self.edge_index, self.edge_attr, self.num_nodes)
 
     def select(self, ids: Sequence[int] | Tensor | np.ndarray[Any, Any]) -> GraphSet:
         """Return the graphs `ids`, in that order, or those where a mask is True, as a new set.

@@ -2,32 +2,30 @@
 
 from __future__ import annotations
 
-import math
 import os
-import warnings
 from dataclasses import replace
-from numbers import Real
 from pathlib import Path
 from typing import Any
 from xml.etree.ElementTree import ParseError
 
 import networkx as nx
 
-from augcl.data.convert import as_graphset
+from augcl.data.convert import graphset_of_networkx
 from augcl.data.graph import GraphSet
-from augcl.data.labels import node_class_names, node_classes
-from augcl.data.node_convert import as_node_graph
+from augcl.data.node_convert import graph_of_networkx
 from augcl.data.node_graph import NodeGraph
+from augcl.data.targets import Reading
 from augcl.errors import InputError, mistakes_in, readable
 
 SUFFIXES = (".graphml", ".gml")
 
 
-def read_graphml(path: str | os.PathLike[str]) -> GraphSet:
+def read_graphml(path: str | os.PathLike[str], how: Reading | None = None) -> GraphSet:
     """Read a GraphML or GML file, or all of them in a folder in the order of their names.
 
-    Numeric node attributes become features, sorted by name; text attributes are ignored with a
-    warning. The class of a graph is its attribute ``y`` or ``label``. ``names`` are the file names.
+    Attributes of nodes and edges become features, words and booleans one-hot; a ``label`` that
+    differs from node to node is a name. The target of a graph is its attribute ``y`` or ``label``,
+    or what `how` names. ``names`` are the file names.
 
     Examples
     --------
@@ -45,27 +43,18 @@ def read_graphml(path: str | os.PathLike[str]) -> GraphSet:
         if not files:
             raise InputError(f"{path} holds no file that ends in {' or '.join(SUFFIXES)}")
     graphs = [_read(file) for file in files]
-    keys = sorted({key for graph in graphs for key in _keys(graph, Real)})
-    plain = [_with_features(g, keys, file) for g, file in zip(graphs, files, strict=True)]
-    texts = sorted({key for graph in graphs for key in _keys(graph, str)} - {"label", "name"})
-    if texts:
-        warnings.warn(
-            f"{path}: node attribute{'s' * (len(texts) > 1)} {', '.join(texts)} not used: only "
-            "numbers are read; nodes.csv in a folder of CSV files takes text as features",
-            stacklevel=2,
-        )
     name = path.resolve().name if path.is_dir() else path.stem
-    names = [file.stem for file in files]
-    found = as_graphset(plain)
-    return replace(found, names=names, columns=keys or found.columns, name=name)
+    places = [str(file) for file in files]
+    found = graphset_of_networkx(graphs, how or Reading(), places, label=str(path), named=True)
+    return replace(found, names=[file.stem for file in files], name=name)
 
 
-def read_graphml_graph(path: str | os.PathLike[str]) -> NodeGraph:
+def read_graphml_graph(path: str | os.PathLike[str], how: Reading | None = None) -> NodeGraph:
     """Read a GraphML or GML file as one graph whose nodes are embedded.
 
-    The class of a node is its attribute ``y`` or ``label``; a ``label`` that differs from node to
-    node is the node's name, as drawing programs write it. Other numeric attributes (also a ``y``
-    with fractions) are features.
+    The target of a node is its attribute ``y`` or ``label``, or what `how` names; a ``label`` that
+    differs from node to node is the node's name, as drawing programs write it. Other attributes
+    (also a ``y`` with fractions beside an ``x``) are features; ``weight`` of edges is their weight.
 
     Examples
     --------
@@ -80,21 +69,9 @@ def read_graphml_graph(path: str | os.PathLike[str]) -> NodeGraph:
     """
     file = Path(path)
     graph = _read(file)
-    titles = [value for _, value in graph.nodes(data="label")]
-    label_is_name = None not in titles and len(set(titles)) == len(titles)
-    used = {"label"} if label_is_name else set()
-    classes = called = None
     with mistakes_in(file):
-        for key in ("y", "label"):
-            if classes is None and key not in used:
-                values = [value for _, value in graph.nodes(data=key)]
-                classes, called = node_classes(values), node_class_names(values)
-                used |= set() if classes is None else {key}
-        keys = sorted(_keys(graph, Real) - used)
-        found = as_node_graph(_with_features(graph, keys, file))
-    names = [str(title) for title in titles] if label_is_name else found.names
-    columns = keys or found.columns
-    return replace(found, y=classes, classes=called, names=names, name=file.stem, columns=columns)
+        found = graph_of_networkx(graph, how or Reading(), label=str(file))
+    return replace(found, name=file.stem)
 
 
 def _read(file: Path) -> Any:
@@ -107,31 +84,9 @@ def _read(file: Path) -> Any:
             raise InputError(f"{file} is not a {kind} file: {error}") from None
     if not len(graph):
         raise InputError(f"{file} has no nodes: remove the file or give it a node")
+    if gml:
+        for _, values in graph.nodes(data=True):  # GML's names of nodes, which may be numbers
+            values["label"] = str(values.get("label", ""))
+    for _, _, values in graph.edges(data=True):
+        values.pop("id", None)  # names of edges, which GraphML has beside their attributes
     return graph
-
-
-def _keys(graph: Any, kind: type) -> set[str]:
-    """Return the node attributes with a value of that kind."""
-    return {
-        key
-        for _, values in graph.nodes(data=True)
-        for key, value in values.items()
-        if isinstance(value, kind)
-    }
-
-
-def _with_features(graph: Any, keys: list[str], file: Path) -> Any:
-    """Return the graph with its class and one feature vector ``x`` per node, nothing else."""
-    label = {key: graph.graph[key] for key in ("y", "label") if key in graph.graph}
-    plain = nx.MultiDiGraph(**label)  # keeps every edge as the file has it
-    for node, values in graph.nodes(data=True):
-        vector = [values.get(key) for key in keys]
-        for key, value in zip(keys, vector, strict=True):
-            if not isinstance(value, Real) or not math.isfinite(value):
-                raise InputError(
-                    f"{file}: attribute {key!r} of node {node!r} is {value!r}, but it is a number "
-                    "on other nodes: give every node a finite number"
-                )
-        plain.add_node(node, **({"x": vector} if keys else {}))
-    plain.add_edges_from(graph.edges())
-    return plain

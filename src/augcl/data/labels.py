@@ -138,6 +138,8 @@ def class_labels(graphs: GraphSet, y: Any = None) -> NDArray[Any]:
     if y is None:
         raise InputError(f"{graphs.name} has no labels: give them as y")
     labels = y.cpu().numpy() if isinstance(y, Tensor) else np.asarray(y)
+    if y is graphs.y and (graphs.labels is None or (labels < 0).any()):
+        raise InputError(f"{graphs.name} has no class for every graph: give them as y")
     if labels.shape != (len(graphs),):
         raise InputError(
             f"y has shape {labels.shape} for {len(graphs)} graphs: give one class per graph"

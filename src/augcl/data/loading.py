@@ -7,7 +7,7 @@ import os
 import shutil
 import urllib.request
 import zipfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,6 +20,8 @@ from augcl.data.generators import SIZES, components, digits, digits_knn
 from augcl.data.graph import GraphSet
 from augcl.data.node_graph import NodeGraph
 from augcl.data.planetoid import PARTS
+from augcl.data.table import TABLES
+from augcl.data.targets import Reading, with_task
 from augcl.errors import InputError, one_of
 from augcl.files import atomic_path
 
@@ -41,7 +43,18 @@ NODE_FILES = {
     "Cora": ("Planetoid", "ind.cora.graph"),
     "CiteSeer": ("Planetoid", "ind.citeseer.graph"),
     "PubMed": ("Planetoid", "ind.pubmed.graph"),
+    "Roman-empire": ("HeterophilousGraphDataset", "roman_empire.npz"),
+    "Amazon-ratings": ("HeterophilousGraphDataset", "amazon_ratings.npz"),
+    "Minesweeper": ("HeterophilousGraphDataset", "minesweeper.npz"),
+    "Tolokers": ("HeterophilousGraphDataset", "tolokers.npz"),
+    "Questions": ("HeterophilousGraphDataset", "questions.npz"),
+    "Chameleon-filtered": ("HeterophilousGraphDataset", "chameleon_filtered.npz"),
+    "Squirrel-filtered": ("HeterophilousGraphDataset", "squirrel_filtered.npz"),
+    "Actor": ("HeterophilousGraphDataset", "actor.npz"),
 }
+
+BELOW = ("npz", "heterophilous", "planetoid")
+"""Folders below a data folder in which files of single graphs may lie."""
 
 
 def data_folders(data_dir: PathLike | None) -> list[Path]:
@@ -73,11 +86,11 @@ def find_graph_set(name: str, folders: Iterable[Path]) -> Path | None:
 def find_node_set(name: str, folders: Iterable[Path]) -> Path | None:
     """Find the published file of a graph, ``NAME.npz``, or a folder ``NAME`` with edges.csv.
 
-    It lies directly in a folder, below ``npz/``, or in a subfolder with the name of the graph,
-    perhaps in its ``raw/`` (PyG's layout).
+    It lies directly in a folder, below one of the folders `BELOW`, or in a subfolder with the name
+    of the graph, perhaps in its ``raw/`` (PyG's layout).
     """
     for place in folders:
-        for folder in (place, place / "npz"):
+        for folder in (place, *(place / below for below in BELOW)):
             for path in _candidates(name, folder):
                 if _is_whole(path):
                     return path
@@ -93,7 +106,7 @@ def _candidates(name: str, folder: Path) -> Iterator[Path]:
         own = folder / called
         yield from (own / file for file in files)
         yield from (own / "raw" / file for file in files)
-        if (own / "edges.csv").is_file():
+        if any((own / f"edges{ending}").is_file() for ending in TABLES):
             yield own
 
 
@@ -180,6 +193,11 @@ def load(
     data_dir: PathLike | None = None,
     features: str = "auto",
     seed: int = 0,
+    target: str | Sequence[str] | None = None,
+    task: str = "auto",
+    missing: str = "error",
+    smiles: str | None = None,
+    skip_bad: bool = False,
 ) -> GraphSet | Data:
     """Load graphs, or one graph for node methods, by name or from a file or folder.
 
@@ -190,9 +208,10 @@ def load(
     ----------
     name_or_path : str or path
         A name in any case (``"MUTAG"``, ``"rdt-b"``, ``"Amazon-Photo"``), or the path of a TU zip
-        or folder, of a folder with ``edges.csv``, of GraphML/GML files, of a gnn-benchmark
-        ``.npz``, of Wiki-CS's ``data.json`` or of planetoid files. Write ``./NAME`` for a folder
-        here that is called like a data set.
+        or folder, of a folder with ``edges.csv``, of a ``.csv`` file of molecules, of GraphML/GML
+        files, of a gnn-benchmark ``.npz``, of Wiki-CS's ``data.json`` or of planetoid files. Where
+        ``.csv`` is read, ``.parquet`` is too. Write ``./NAME`` for a folder here that is called
+        like a data set.
     data_dir : path, optional
         Folder with ``NAME.zip`` or ``NAME/``, directly or below ``TU/``, and with the files of
         single graphs as published, directly or below ``npz/``.
@@ -200,6 +219,18 @@ def load(
         Node features, see :func:`augcl.data.node_features`.
     seed : int
         For sets that are drawn at random.
+    target : str or sequence of str, optional
+        Column (attribute) of graphs, or of one graph's nodes, to predict: ``"logP"``,
+        ``"group_*"`` for several; ``label`` or ``y`` if None.
+    task : {"auto", "classification", "regression", "multilabel"}
+        What the target asks for. "auto": words and whole numbers are classes, fractions and
+        several columns are numbers (0 and 1 in several columns: multi-label).
+    missing : {"error", "zero"}
+        A missing feature is an error, or 0 with a column ``NAME missing`` that holds 1.
+    smiles : str, optional
+        Name of the column with SMILES, if it is not ``smiles``.
+    skip_bad : bool
+        Leave out molecules that RDKit refuses, with a warning.
 
     Returns
     -------
@@ -215,9 +246,10 @@ def load(
     >>> load("digits-knn")
     Data(x=[1797, 64], edge_index=[2, 24678], y=[1797], name='digits-knn')
     """
+    how = Reading(target, task, missing, smiles, skip_bad)  # type: ignore[arg-type]
     if level_of(name_or_path, data_dir=data_dir) == "node":
-        return load_graph(name_or_path, data_dir=data_dir, features=features).to_data()
-    return load_graphs(name_or_path, data_dir=data_dir, features=features, seed=seed)
+        return load_graph(name_or_path, data_dir=data_dir, features=features, how=how).to_data()
+    return load_graphs(name_or_path, data_dir=data_dir, features=features, seed=seed, how=how)
 
 
 def level_of(name_or_path: PathLike, *, data_dir: PathLike | None = None) -> str:
@@ -237,6 +269,7 @@ def load_graphs(
     data_dir: PathLike | None = None,
     features: str = "auto",
     seed: int = 0,
+    how: Reading | None = None,
 ) -> GraphSet:
     """As `load`, for who needs a set of graphs; the name of a single graph is refused.
 
@@ -251,20 +284,25 @@ def load_graphs(
         )
     if known is not None and known.startswith("components"):
         size, p = SIZES[known.removeprefix("components").removeprefix("-") or "15-20"]
-        graphs = replace(components(nodes=size, p=p, seed=seed), name=known)
+        drawn = replace(components(nodes=size, p=p, seed=seed), name=known)
+        graphs = with_task(drawn, how or Reading())
     elif known == "digits":
-        graphs = digits()
+        graphs = with_task(digits(), how or Reading())
     elif known is not None:
         found = find_graph_set(known, data_folders(data_dir))
-        graphs = read_graphs(found or download_tu(known, cache_dir() / "TU"))
+        graphs = read_graphs(found or download_tu(known, cache_dir() / "TU"), how)
     else:
         assert path is not None
-        graphs = read_graphs(path)
+        graphs = read_graphs(path, how)
     return node_features(graphs, features)
 
 
 def load_graph(
-    name_or_path: PathLike, *, data_dir: PathLike | None = None, features: str = "auto"
+    name_or_path: PathLike,
+    *,
+    data_dir: PathLike | None = None,
+    features: str = "auto",
+    how: Reading | None = None,
 ) -> NodeGraph:
     """Load one graph whose nodes are embedded, as `load` does; refuse a set of graphs.
 
@@ -278,14 +316,14 @@ def load_graph(
             "choose GraphCL, or a graph that augcl data lists"
         )
     if known == "digits-knn":
-        graph = digits_knn()
+        graph = with_task(digits_knn(), how or Reading())
     elif known is not None:
         found = find_node_set(known, data_folders(data_dir))
-        graph = read_graph(found or download_node_set(known, cache_dir() / known))
+        graph = read_graph(found or download_node_set(known, cache_dir() / known), how)
         graph = replace(graph, name=known)
     else:
         assert path is not None
-        graph = read_graph(path)
+        graph = read_graph(path, how)
     return structure_features(graph, features)
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Sequence
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,11 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from augcl.data.csv_folder import targets_of_graphs
 from augcl.data.graph import GraphSet
-from augcl.errors import InputError, need
+from augcl.data.table import Table, read_header
+from augcl.data.targets import Reading
+from augcl.errors import InputError, mistakes_in, need, warn_user
 
 # fmt: off
 ELEMENTS = (
@@ -74,19 +78,81 @@ def from_smiles(
     if isinstance(smiles, str):
         raise InputError(f"smiles is one text ({smiles!r}): give a list, [{smiles!r}]")
     texts = [str(text).strip() for text in smiles]
+    kept, found = _molecules(texts, skip_bad, lambda i: f"number {i + 1}")
+    targets = None if y is None else _targets(y, len(texts))[kept]
+    called = texts if names is None else [str(one) for one in names]
+    return _graphs(found, texts, kept, called, name, y=targets)
+
+
+def read_molecules(path: str | os.PathLike[str], how: Reading | None = None) -> GraphSet:
+    """Read molecules from a CSV or Parquet file with a column of SMILES.
+
+    The column is called ``smiles`` (in any case), or as `how` says. A column ``name`` or ``id``
+    holds names; ``label`` or ``y`` is the target, if `how` names no other.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> file = Path(tempfile.mkdtemp()) / "drugs.csv"
+    >>> _ = file.write_text("smiles,logP\\nCCO,-0.1\\nc1ccccc1,2.1\\n")
+    >>> graphs = read_molecules(file, Reading(target="logP"))
+    >>> graphs.smiles, graphs.task, graphs.targets
+    (['CCO', 'c1ccccc1'], 'regression', ['logP'])
+    """
+    file, told = Path(path), how or Reading()
+    header = read_header(file)
+    if told.smiles is None:
+        column = next((name for name in header if name.lower() == "smiles"), None)
+        if column is None:
+            raise InputError(
+                f"{file} has no column smiles: name it with smiles= (--smiles); graphs as tables "
+                f"are a folder with edges.csv. The columns are {', '.join(header)}"
+            )
+    else:
+        column = told.smiles
+    table = Table.read(file, ids=(column, "name", "id"))
+    texts = table.strings(table.need(column))
+    titles = next((name for name in ("name", "id") if name in header and name != column), None)
+    called = texts if titles is None else table.strings(titles)
+    but = [column, *([] if titles is None else [titles])]
+    found = targets_of_graphs(table, told, but=but)
+    with mistakes_in(file):
+        kept, molecules = _molecules(texts, told.skip_bad, lambda i: table.at(i).split(", ")[-1])
+        y = None if found.y is None else found.y[kept]
+        parts = found._replace(y=y)._asdict()
+        return _graphs(molecules, texts, kept, called, file.stem, **parts)
+
+
+def _molecules(
+    texts: Sequence[str], skip_bad: bool, place: Callable[[int], str]
+) -> tuple[list[int], list[Any]]:
+    """Return the numbers of the SMILES that RDKit takes, and the molecules; warn of the others."""
     molecules = [_molecule(text) for text in texts]
     bad = [i for i, molecule in enumerate(molecules) if molecule is None]
     if bad:
-        said = ", ".join(f"number {i + 1} ({texts[i]!r})" for i in bad[:5])
+        said = ", ".join(f"{place(i)} ({texts[i]!r})" for i in bad[:5])
         said += f" and {len(bad) - 5} more" if len(bad) > 5 else ""
         what = f"RDKit refuses {len(bad)} of {len(texts)} SMILES: {said}"
         if not skip_bad:
-            raise InputError(f"{what}; correct them, or leave them out with skip_bad=True")
-        warnings.warn(f"{what}; left out", stacklevel=2)
+            raise InputError(
+                f"{what}; correct them, or leave them out with skip_bad=True (--skip-bad)"
+            )
+        warn_user(f"{what}; left out")
     kept = [i for i, molecule in enumerate(molecules) if molecule is not None]
     if not kept:
         raise InputError("there is no molecule to read: give at least one SMILES")
-    found = [molecules[i] for i in kept]
+    return kept, [molecules[i] for i in kept]
+
+
+def _graphs(
+    found: list[Any],
+    texts: Sequence[str],
+    kept: list[int],
+    called: Sequence[str],
+    name: str,
+    **more: Any,
+) -> GraphSet:
+    """Return the graphs of the molecules `found`, which are the `kept` ones of all."""
     counts = torch.tensor([molecule.GetNumAtoms() for molecule in found])
     starts = (counts.cumsum(0) - counts).tolist()
     atoms = [_atom(atom) for molecule in found for atom in molecule.GetAtoms()]
@@ -104,10 +170,10 @@ def from_smiles(
         columns=ATOM_COLUMNS,
         edge_attr=table[:, 2:].float(),
         edge_columns=BOND_COLUMNS,
-        y=None if y is None else _targets(y, len(texts))[kept],
-        names=[(texts if names is None else [str(one) for one in names])[i] for i in kept],
+        names=[called[i] for i in kept],
         smiles=[texts[i] for i in kept],
         name=name,
+        **more,
     )
 
 

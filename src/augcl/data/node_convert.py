@@ -10,43 +10,67 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from augcl.data.convert import edge_pairs, networkx_features, networkx_pairs, number_of_nodes
+from augcl.data.convert import (
+    edge_pairs,
+    edge_weights,
+    has_names,
+    networkx_pairs,
+    networkx_tables,
+    number_of_nodes,
+    warn_unused_keys,
+)
+from augcl.data.csv_folder import edge_parts, node_targets
 from augcl.data.features import structure_features
 from augcl.data.graph import GraphSet
 from augcl.data.labels import node_class_names, node_classes
 from augcl.data.node_graph import NodeGraph, Splits
+from augcl.data.targets import Reading, chosen_columns, read_targets, stacked_targets
 from augcl.errors import InputError
 
 
-def as_node_graph(graph: Any, *, features: str | None = None) -> NodeGraph:
+def as_node_graph(
+    graph: Any,
+    *,
+    features: str | None = None,
+    target: str | Sequence[str] | None = None,
+    task: str = "auto",
+    missing: str = "error",
+) -> NodeGraph:
     """Turn a PyG ``Data`` or a networkx graph into one clean graph for node methods.
 
     Edges become undirected; self-loops and duplicates are removed. Without features every node gets
     the constant 1. Classes are whole numbers or text; −1, NaN or nothing marks a node without a
-    class (it is embedded, but left out of evaluations).
+    class (it is embedded, but left out of evaluations). Fractions and several columns are targets
+    of a regression, several columns of 0 and 1 multi-label.
 
     Parameters
     ----------
     graph : NodeGraph, Data, networkx graph
         A NodeGraph is returned as it is. Of a ``Data``: dense or sparse ``x``, ``y``,
-        ``train_mask``, ``val_mask``, ``test_mask`` (N,) or (N, S), ``name``, ``node_names``,
-        ``class_names``, ``column_names``.
-        networkx nodes may have any names; their features are the attribute ``x`` or ``feat``,
-        their class is ``y`` or ``label``. A set that holds a single graph counts as that graph.
+        ``edge_weight``, ``edge_attr``, ``train_mask``, ``val_mask``, ``test_mask`` (N,) or (N, S),
+        ``name``, ``node_names``, ``class_names``, ``column_names``, ``edge_column_names``,
+        ``target_names``.
+        networkx nodes may have any names; their target is the attribute ``y`` or ``label``, all
+        others are features: numbers as they are, words and booleans one-hot, a vector ``x`` as
+        ``x0``, ``x1`` … The edge attribute ``weight`` is the weight, others are edge features. A
+        set that holds a single graph counts as that graph.
     features : str, optional
         Use ``"constant"``, ``"degree"`` or ``"log-degree"`` instead of the features, see
         :func:`augcl.data.node_features`.
+    target, task, missing
+        See :func:`augcl.load`; a target is an attribute of the nodes.
 
     Examples
     --------
     >>> as_node_graph(nx.Graph([("ann", "bob"), ("bob", "cem")])).names
     ['ann', 'bob', 'cem']
     """
-    found = graph if isinstance(graph, NodeGraph) else _convert(graph)
+    how = Reading(target, task, missing)  # type: ignore[arg-type]
+    found = graph if isinstance(graph, NodeGraph) else _convert(graph, how)
     return structure_features(found, "auto" if features is None else features)
 
 
-def _convert(graph: Any) -> NodeGraph:
+def _convert(graph: Any, how: Reading) -> NodeGraph:
     from torch_geometric.data import Batch, Data, Dataset  # slow to import
 
     if isinstance(graph, GraphSet | Batch | Dataset | list | tuple):
@@ -54,9 +78,9 @@ def _convert(graph: Any) -> NodeGraph:
     if isinstance(graph, NodeGraph):
         return graph
     if isinstance(graph, Data):
-        return _from_data(graph)
+        return _from_data(graph, how)
     if isinstance(graph, nx.Graph):
-        return _from_networkx(graph)
+        return graph_of_networkx(graph, how)
     raise InputError(
         f"cannot make a graph from a {type(graph).__name__}: give a PyG Data or a networkx graph "
         "(augcl.load reads names and files)"
@@ -74,33 +98,67 @@ def _only_one(graphs: Any) -> Any:
     one = graphs.get_example(0) if hasattr(graphs, "get_example") else graphs[0]
     if isinstance(graphs, GraphSet):
         one.y, one.name = None, graphs.name  # the class of the graph is not a class of nodes
-        one.column_names = graphs.columns
+        one.column_names, one.edge_column_names = graphs.columns, graphs.edge_columns
     return one
 
 
-def _from_data(data: Any) -> NodeGraph:
+def _from_data(data: Any, how: Reading) -> NodeGraph:
     pairs = edge_pairs(data)
     stated = "num_nodes" in data and data.num_nodes is not None
     num_nodes = int(data.num_nodes) if stated else number_of_nodes(data, pairs)
-    y = data.y if data.y is None or isinstance(data.y, Tensor) else np.asarray(data.y)
+    y, wanted = data.y, None
+    if how.wanted is not None:
+        wanted = chosen_columns([str(key) for key in data.keys()], how.wanted, "Data")  # noqa: SIM118
+        y = data[wanted[0]]
+        if len(wanted) > 1:
+            y = torch.stack([torch.as_tensor(data[key]).double() for key in wanted], dim=1)
+    y = y if y is None or isinstance(y, Tensor) else np.asarray(y)
     if y is not None and (y.ndim == 0 or len(y) != num_nodes):
         length = 1 if y.ndim == 0 else len(y)
         raise InputError(f"y has length {length} for {num_nodes} nodes: give one class per node")
+    warn_unused_keys(data, how)
     name, names = getattr(data, "name", None), getattr(data, "node_names", None)
-    classes, columns = (getattr(data, key, None) for key in ("class_names", "column_names"))
-    if isinstance(y, np.ndarray):
+    keys = ("class_names", "column_names", "edge_column_names", "target_names")
+    classes, columns, edge_columns, targets = (_texts(data, key) for key in keys)
+    if isinstance(y, np.ndarray) and y.dtype.kind not in "iufb":
         classes = classes or node_class_names(y.tolist())
+        y = node_classes(y)
+    elif y is not None:
+        numbers = torch.as_tensor(y)
+        # What the names of targets come with has been read before: it stays what it is.
+        known = targets is not None and numbers.is_floating_point() and numbers.dim() == 1
+        task = "regression" if known and how.task == "auto" else how.task
+        y = stacked_targets(numbers, task, of_nodes=True)
+    if y is None:
+        targets = None
+    elif targets is None and (wanted or y.is_floating_point()):
+        targets = wanted or (["y"] if y.dim() == 1 else [f"y{i}" for i in range(y.shape[1])])
+    edge_attr = None
+    if data.edge_attr is not None:
+        edge_attr = data.edge_attr.detach().cpu().to(torch.float32)
+        edge_attr = edge_attr.unsqueeze(1) if edge_attr.dim() == 1 else edge_attr
+        if len(edge_attr) != pairs.shape[1]:
+            raise InputError(f"{len(edge_attr)} rows of edge attributes for {pairs.shape[1]} edges")
     return NodeGraph.from_arrays(
         pairs=pairs,
         num_nodes=num_nodes,
         x=data.x,
-        y=None if y is None else node_classes(y),
+        y=y,
         splits=_splits(data, num_nodes),
         names=None if names is None else [str(one) for one in names],
         name=name if isinstance(name, str) else "graph",
-        classes=None if classes is None else [str(one) for one in classes],
-        columns=None if columns is None else [str(one) for one in columns],
+        classes=classes,
+        columns=columns,
+        edge_weight=edge_weights(data),
+        edge_attr=edge_attr,
+        edge_columns=edge_columns,
+        targets=targets,
     )
+
+
+def _texts(data: Any, key: str) -> list[str] | None:
+    names = getattr(data, key, None)
+    return None if names is None else [str(one) for one in names]
 
 
 def _splits(data: Any, num_nodes: int) -> Splits | None:
@@ -140,22 +198,35 @@ def _mask(data: Any, key: str, num_nodes: int) -> Tensor | None:
     return mask.unsqueeze(0) if mask.dim() == 1 else mask.t().contiguous()
 
 
-def _from_networkx(graph: Any) -> NodeGraph:
-    labels = _labels(graph)
+def graph_of_networkx(graph: Any, how: Reading, label: str = "the graph") -> NodeGraph:
+    """Turn a networkx graph into one graph: its attributes are read as tables of CSV files are.
+
+    A label that differs from node to node is the node's name, as drawing programs write it.
+    """
+    if not len(graph):
+        raise InputError("the graph has no nodes: give it at least one")
+    nodes, edges = networkx_tables([graph], [""], label)
+    names = list(graph)
+    titles = ["label"] if has_names(graph) else []
+    if titles:
+        names = [title for _, title in graph.nodes(data="label")]
+    usual = [name for name in ("y", "label") if name not in titles]
+    wanted = how
+    vector = [name for name in nodes.columns if name[:1] == "y" and name[1:].isdigit()]
+    if how.target is None and vector and "y" not in nodes.columns:
+        wanted = Reading(tuple(vector), how.task, how.missing)
+    chosen, left = node_targets(nodes, wanted, ids=titles, usual=usual)
+    second = [name for name in usual if name in nodes.columns and chosen and name == "label"]
+    without = [*titles, *chosen, *left, *second]
+    columns, x = nodes.numbers(without=without, missing=how.missing)
+    found = read_targets(nodes, chosen, wanted, of_nodes=True)
     return NodeGraph.from_arrays(
         pairs=networkx_pairs(graph),
         num_nodes=len(graph),
-        x=networkx_features(graph, "x", "feat"),
-        y=None if labels is None else node_classes(labels),
-        classes=None if labels is None else node_class_names(labels),
-        names=[str(node) for node in graph],
+        x=x,
+        columns=columns or None,
+        names=[str(name) for name in names],
         name=str(graph.graph.get("name") or "graph"),
+        **found._asdict(),
+        **edge_parts(edges, how),
     )
-
-
-def _labels(graph: Any) -> Sequence[Any] | None:
-    for key in ("y", "label"):
-        values: Sequence[Any] = [value for _, value in graph.nodes(data=key)]
-        if any(value is not None for value in values):
-            return values
-    return None

@@ -93,9 +93,13 @@ class NodeGraph:
 
     @property
     def num_classes(self) -> int:
-        if self.y is None or self.task != "classification":
-            return 0
-        return len(self.y[self.y >= 0].unique())
+        labels = self.labels
+        return 0 if labels is None else len(labels[labels >= 0].unique())
+
+    @property
+    def labels(self) -> Tensor | None:
+        """(N,) int64 the classes, −1 where one is not known; None unless `y` holds classes."""
+        return self.y if self.task == "classification" else None
 
     @property
     def task(self) -> str | None:

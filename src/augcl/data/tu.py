@@ -17,6 +17,8 @@ from torch import Tensor
 
 from augcl.data.graph import GraphSet
 from augcl.data.labels import class_numbers, one_hot
+from augcl.data.table import Table, warn_unused
+from augcl.data.targets import Reading, Targets, chosen_columns, read_targets
 from augcl.errors import InputError, readable
 
 Array = np.ndarray[Any, Any]
@@ -133,19 +135,23 @@ class TUFiles:
                     yield member
 
 
-def read_tu(path: str | os.PathLike[str]) -> GraphSet:
+def read_tu(path: str | os.PathLike[str], how: Reading | None = None) -> GraphSet:
     """Read a TU data set, a zip or a folder.
 
     Node labels become one-hot features over their whole range from the smallest to the largest
     (constant 1 without labels); continuous node attributes go to ``node_attr``; edge attributes
-    and one-hot edge labels go to ``edge_attr``. Graph labels are numbered 0 … C − 1 in order.
+    and one-hot edge labels go to ``edge_attr``. Graph labels are numbered 0 … C − 1 in order; graph
+    attributes (``attribute0`` …) are the targets of a regression, if there are no labels or if
+    `how` names them.
 
     Parameters
     ----------
     path : path
         Holds ``NAME_A.txt`` and ``NAME_graph_indicator.txt``; optionally ``…_graph_labels.txt``,
+        ``…_graph_attributes.txt``,
         ``…_node_labels.txt``, ``…_node_attributes.txt``, ``…_edge_labels.txt`` and
         ``…_edge_attributes.txt``.
+    how : Reading, optional
 
     Examples
     --------
@@ -158,19 +164,23 @@ def read_tu(path: str | os.PathLike[str]) -> GraphSet:
     GraphSet('TWO': 2 graphs, 4 nodes, 4 edge entries, 1 features, 2 classes)
     """
     files = TUFiles(Path(path))
-    y = None
+    y, targets = None, Targets()
     if "graph_labels" in files:
         (labels,) = files.read("graph_labels", np.int64, columns=1)
         y = class_numbers(labels)
+        targets = Targets(y)
+    told = how or Reading()
+    if told.mark or "graph_attributes" in files:
+        targets = _targets(files, told)
     graph = _graph_of_node(files, None if y is None else len(y))
     pairs = _pairs(files, graph)
     columns, node_labels = _labels(files, "node_labels", "graph_indicator", len(graph))
     node_attr = _attributes(files, "node_attributes", "graph_indicator", len(graph))
-    edge_tables = (
-        _attributes(files, "edge_attributes", "A", pairs.shape[1]),
-        _labels(files, "edge_labels", "A", pairs.shape[1])[1],
-    )
-    edge_attr = [table for table in edge_tables if table is not None]
+    attributes = _attributes(files, "edge_attributes", "A", pairs.shape[1])
+    names, labels_of_edges = _labels(files, "edge_labels", "A", pairs.shape[1])
+    edge_attr = [table for table in (attributes, labels_of_edges) if table is not None]
+    width = 0 if attributes is None else attributes.shape[1]
+    edge_columns = [*(f"attribute{i}" for i in range(width)), *(names or [])]
     if bool((graph[1:] < graph[:-1]).any()):  # nodes of one graph need not stand together
         order = torch.from_numpy(np.argsort(graph, kind="stable"))
         pairs = torch.argsort(order)[pairs]
@@ -182,12 +192,42 @@ def read_tu(path: str | os.PathLike[str]) -> GraphSet:
         graph_of_node=torch.from_numpy(graph.astype(np.int64)),
         num_graphs=int(graph[-1]) + 1,
         x=node_labels,
-        y=y,
         node_attr=node_attr,
         edge_attr=torch.cat(edge_attr, dim=1) if edge_attr else None,
+        edge_columns=edge_columns or None,
         columns=columns,
         name=files.name,
+        **targets._asdict(),
     )
+
+
+def _targets(files: TUFiles, how: Reading) -> Targets:
+    """Return graph labels (``label``) or attributes (``attribute0`` …) as `how` says."""
+    columns: dict[str, Array] = {}
+    if "graph_labels" in files:
+        columns["label"] = files.read("graph_labels", np.int64, columns=1)[0]
+    if "graph_attributes" in files:
+        found = files.read("graph_attributes", np.float64)
+        columns |= {f"attribute{i}": column for i, column in enumerate(found)}
+    if not columns:
+        if how.wanted is not None:
+            raise InputError(f"{files.path} has no graph labels and no graph attributes")
+        return Targets()
+    if len({len(column) for column in columns.values()}) > 1:
+        raise InputError(
+            f"{files.label('graph_attributes')} has another number of lines than "
+            f"{files.name}_graph_labels.txt: both need one line per graph"
+        )
+    part = "graph_attributes" if "graph_attributes" in files else "graph_labels"
+    table = Table(pa.table(columns), str(files.path), lambda row: files.at(part, row))
+    if how.wanted is not None:
+        chosen = chosen_columns(list(columns), how.wanted, str(files.path))
+    else:
+        chosen = ["label"] if "label" in columns else list(columns)
+        unused = [name for name in columns if name not in chosen]
+        if unused:
+            warn_unused(str(files.path), unused, "target= (--target) makes columns targets")
+    return read_targets(table, chosen, how, of_nodes=False)
 
 
 def _graph_of_node(files: TUFiles, num_graphs: int | None) -> Array:

@@ -11,10 +11,14 @@ from torch import Tensor, nn
 from augcl.data.graph import GraphSet
 from augcl.encoders.gcn import GCN
 from augcl.encoders.gin import GIN
+from augcl.encoders.gine import GINE
 from augcl.encoders.structure2vec import Structure2Vec
 from augcl.errors import InputError
-from augcl.ops.csr import Adjacency
+from augcl.ops.csr import Adjacency, FeaturedEdges
 from augcl.ops.segments import segment_sum
+
+Edges = Tensor | Adjacency | FeaturedEdges | tuple[Tensor, Tensor]
+"""What an encoder gets of the edges; a pair are `edge_index` and `edge_attr`."""
 
 
 class ContrastiveNetwork(nn.Module):
@@ -24,7 +28,7 @@ class ContrastiveNetwork(nn.Module):
     ----------
     encoder : Module
         An encoder of this package, or any module with the call of PyG's: ``encoder(x, edge_index)``
-        returns (V, D).
+        or, where edges have features, ``encoder(x, edge_index, edge_attr)`` returns (V, D).
     projector : Module
         Maps (G, D) to (G, D'); gets further arguments of a call.
     pooling : {"sum", "mean"}
@@ -37,9 +41,7 @@ class ContrastiveNetwork(nn.Module):
         self.projector = projector
         self.pooling = pooling
 
-    def forward(
-        self, x: Tensor, edges: Tensor | Adjacency, node_ptr: Tensor, *more: Tensor
-    ) -> Tensor:
+    def forward(self, x: Tensor, edges: Edges, node_ptr: Tensor, *more: Tensor) -> Tensor:
         """Return (G, D') projections."""
         pooled = self._pooled(x, edges, node_ptr)
         return self.projector(pooled, *more)  # type: ignore[no-any-return]
@@ -48,17 +50,29 @@ class ContrastiveNetwork(nn.Module):
         """Return (G, D) embeddings, before the projection."""
         return self._pooled(*inputs(self.encoder, graphs))
 
-    def _pooled(self, x: Tensor, edges: Tensor | Adjacency, node_ptr: Tensor) -> Tensor:
+    def _pooled(self, x: Tensor, edges: Any, node_ptr: Tensor) -> Tensor:
         if isinstance(self.encoder, GIN):  # pool each layer: no need to concatenate the nodes
             layers = self.encoder.outputs(x, edges)
             return torch.cat([pool(nodes, node_ptr, self.pooling) for nodes in layers], dim=1)
-        return pool(self.encoder(x, edges), node_ptr, self.pooling)
+        return pool(encode(self.encoder, x, edges), node_ptr, self.pooling)
 
 
-def inputs(encoder: nn.Module, graphs: GraphSet) -> tuple[Tensor, Tensor | Adjacency, Tensor]:
+def inputs(encoder: nn.Module, graphs: GraphSet) -> tuple[Tensor, Edges, Tensor]:
     """Return the inputs of `ContrastiveNetwork`; our encoders take the compressed adjacency."""
-    edges = graphs.adjacency if isinstance(encoder, GIN | Structure2Vec) else graphs.edge_index
+    edges: Edges = graphs.edge_index
+    if isinstance(encoder, GINE):
+        edges = graphs.featured_edges
+    elif isinstance(encoder, GIN | Structure2Vec):
+        edges = graphs.adjacency
+    elif graphs.edge_attr is not None:
+        edges = (graphs.edge_index, graphs.edge_attr)
     return graphs.x, edges, graphs.node_ptr
+
+
+def encode(encoder: nn.Module, x: Tensor, edges: Edges) -> Tensor:
+    """Return the (V, D) output of an encoder; one of the user gets edge features as an argument."""
+    arguments: tuple[Any, ...] = edges if type(edges) is tuple else (edges,)
+    return encoder(x, *arguments)  # type: ignore[no-any-return]
 
 
 def pool(nodes: Tensor, node_ptr: Tensor, pooling: str) -> Tensor:
@@ -73,32 +87,54 @@ def pool(nodes: Tensor, node_ptr: Tensor, pooling: str) -> Tensor:
 
 
 def own_or_gin(
-    given: nn.Module | None, features: int, *, width: int, layers: int, generator: torch.Generator
+    given: nn.Module | None,
+    features: int,
+    *,
+    edge_features: int = 0,
+    width: int,
+    layers: int,
+    generator: torch.Generator,
 ) -> nn.Module:
-    """Return a copy of the user's encoder, or a new GIN if there is none."""
+    """Return a copy of the user's encoder; if there is none, a new GIN, or GINE for featured edges.
+
+    `features` and `edge_features` are the widths of the features of nodes and edges.
+    """
     if given is not None:
         if not isinstance(given, nn.Module):
             raise InputError(
                 f"encoder is {given!r}: give a torch module that takes (x, edge_index), or None"
             )
         return copy.deepcopy(given)
+    if edge_features:
+        return GINE(features, edge_features, width=width, layers=layers, generator=generator)
     return GIN(features, width=width, layers=layers, generator=generator)
 
 
 @torch.no_grad()
-def output_width(encoder: nn.Module, features: int) -> int:
+def output_width(encoder: nn.Module, features: int, edge_features: int = 0) -> int:
     """Return the width of a node embedding; run an unknown encoder once to find it."""
     if isinstance(encoder, GIN | GCN | Structure2Vec):
         return encoder.out_features
     was_training = encoder.training
     encoder.eval()
     device = next((p.device for p in encoder.parameters()), torch.device("cpu"))
-    edges = torch.tensor([[0, 1], [1, 0]], device=device)
+    pairs = torch.tensor([[0, 1], [1, 0]], device=device)
+    edges: Edges = pairs
+    if edge_features:
+        edges = (pairs, torch.ones(2, edge_features, device=device))
     try:
-        nodes: Any = encoder(torch.ones(2, features, device=device), edges)
+        nodes = encode(encoder, torch.ones(2, features, device=device), edges)
+    except TypeError as error:
+        if not edge_features:
+            raise
+        raise InputError(
+            f"encoder {type(encoder).__name__} takes no edge features ({error}): give one that is "
+            "called as encoder(x, edge_index, edge_attr), or set edge_features=False"
+        ) from error
     except RuntimeError as error:
         raise InputError(
-            f"encoder {type(encoder).__name__} cannot read nodes with {features} features: {error}"
+            f"encoder {type(encoder).__name__} cannot read nodes with {features} features"
+            f"{f' and edges with {edge_features}' if edge_features else ''}: {error}"
         ) from error
     encoder.train(was_training)
     return pool(nodes, torch.tensor([0, 2], device=device), "sum").shape[1]

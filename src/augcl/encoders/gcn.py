@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import inspect
+from collections.abc import Callable, Iterable
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -21,6 +23,9 @@ ACTIVATIONS = ("relu", "prelu", "rrelu")
 
 class GCN(nn.Module):
     """Two layers h ← act( D̂^{-1/2} (A + I) D̂^{-1/2} h W + b ), F → 2·width → width.
+
+    Where edges have weights, A holds them and D̂ their sums, as in PyG's
+    ``GCNConv(x, edge_index, edge_weight)``.
 
     Parameters
     ----------
@@ -77,7 +82,8 @@ class NodeNetwork(nn.Module):
     Parameters
     ----------
     encoder : Module
-        `GCN`, or any module with the call of PyG's: ``encoder(x, edge_index)`` returns (N, D).
+        `GCN`, or any module with the call of PyG's: ``encoder(x, edge_index)`` returns (N, D). If
+        it has a parameter ``edge_weight`` and the edges have weights, it gets them.
     projector : Module
         Maps (N, D) to (N, D').
     """
@@ -95,4 +101,16 @@ class NodeNetwork(nn.Module):
         """Return (N, D) embeddings, before the projection."""
         if isinstance(self.encoder, GCN):
             return self.encoder(view)  # type: ignore[no-any-return]
-        return self.encoder(view.x(), view.edge_index)  # type: ignore[no-any-return]
+        more = {}
+        if view.edge_weight is not None and "edge_weight" in parameters_of(self.encoder.forward):
+            more["edge_weight"] = view.edge_weight
+        return self.encoder(view.x(), view.edge_index, **more)  # type: ignore[no-any-return]
+
+
+def parameters_of(function: Callable[..., Any]) -> Iterable[str]:
+    """Return the names of a function's parameters.
+
+    >>> list(parameters_of(lambda x, edge_index: x))
+    ['x', 'edge_index']
+    """
+    return inspect.signature(function).parameters

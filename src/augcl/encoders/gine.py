@@ -2,58 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
-from torch.nn.functional import relu
+from torch.nn.functional import batch_norm, relu
 
 from augcl.encoders.gin import GIN
 from augcl.encoders.heads import glorot_linear
-from augcl.ops.segments import pointer, segment_sum
-
-
-class FeaturedEdges(NamedTuple):
-    """Edges u → v with their features, ordered by v, as `GINE` reads them.
-
-    Parameters
-    ----------
-    source : (E,) int64
-        u of each edge.
-    ptr : (V+1,) int64
-        The edges into node v are ``ptr[v]:ptr[v+1]``.
-    attr : (E, K) float32
-    by_source : (E,) int64
-        The order of the edges by u …
-    source_ptr : (V+1,) int64
-        … and where the edges out of each node start in it.
-    """
-
-    source: Tensor
-    ptr: Tensor
-    attr: Tensor
-    by_source: Tensor
-    source_ptr: Tensor
-
-    @classmethod
-    def from_edges(cls, edge_index: Tensor, edge_attr: Tensor, num_nodes: int) -> FeaturedEdges:
-        """Order (2, E) edges and their (E, K) features by target.
-
-        >>> edges = torch.tensor([[0, 1], [1, 0]])
-        >>> FeaturedEdges.from_edges(edges, torch.tensor([[7.0], [8.0]]), 2).attr.tolist()
-        [[8.0], [7.0]]
-        """
-        source, target = edge_index
-        order = torch.argsort(target, stable=True)
-        source = source[order]
-        return cls(
-            source,
-            pointer(torch.bincount(target, minlength=num_nodes)),
-            edge_attr[order],
-            torch.argsort(source, stable=True),
-            pointer(torch.bincount(source, minlength=num_nodes)),
-        )
+from augcl.ops.csr import FeaturedEdges
+from augcl.ops.segments import segment_sum
 
 
 class GINE(GIN):
@@ -78,8 +37,7 @@ class GINE(GIN):
     Examples
     --------
     >>> gine = GINE(3, 1, width=8, layers=2, generator=torch.Generator().manual_seed(0))
-    >>> bond = FeaturedEdges.from_edges(torch.tensor([[0, 1], [1, 0]]), torch.ones(2, 1), 2)
-    >>> gine(torch.ones(2, 3), bond).shape
+    >>> gine(torch.ones(2, 3), torch.tensor([[0, 1], [1, 0]]), torch.ones(2, 1)).shape
     torch.Size([2, 16])
     """
 
@@ -96,6 +54,12 @@ class GINE(GIN):
         super().__init__(in_features, width=width, layers=layers, generator=generator)
         inputs = [in_features] + [width] * (layers - 1)
         self.layers = nn.ModuleList([GINELayer(n, edge_features, width, generator) for n in inputs])
+
+    def forward(self, x: Tensor, edges: Any, edge_attr: Tensor | None = None) -> Tensor:
+        """Return (V, L·d), all layers, from `FeaturedEdges`, or (2, E) and (E, K) as in PyG."""
+        if edge_attr is not None:
+            edges = FeaturedEdges.from_edges(edges, edge_attr, len(x))
+        return super().forward(x, edges)
 
     def outputs(self, x: Tensor, edges: Any) -> list[Tensor]:
         """Return the (V, d) output of every layer, from (V, F) features and `FeaturedEdges`."""
@@ -118,12 +82,17 @@ class GINELayer(nn.Module):
 
     def forward(self, x: Tensor, edges: FeaturedEdges) -> Tensor:
         hidden = relu(self.second(relu(self.first(x + self.messages(x, edges)))))
-        if self.training and len(x) < 2:  # one node has no variance
-            norm = self.norm
-            return nn.functional.batch_norm(
-                hidden, norm.running_mean, norm.running_var, norm.weight, norm.bias, eps=norm.eps
-            )
-        return self.norm(hidden)  # type: ignore[no-any-return]
+        norm = self.norm
+        return batch_norm(
+            hidden,
+            norm.running_mean,
+            norm.running_var,
+            norm.weight,
+            norm.bias,
+            training=self.training and len(x) > 1,  # one node has no variance
+            momentum=norm.momentum or 0.0,
+            eps=norm.eps,
+        )
 
     def messages(self, x: Tensor, edges: FeaturedEdges) -> Tensor:
         """Return the (V, F) sums Σ_{u → v} ReLU(x_u + U e_uv + c)."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import networkx as nx
@@ -12,24 +12,33 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from augcl.data.graph import GraphSet
+from augcl.data.graph import GraphSet, task_of
 from augcl.data.node_graph import NodeGraph, Splits
 from augcl.errors import InputError
 
 Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+_ENDS: Any = ((np.min, np.inf), (np.max, -np.inf))
 
 
 @dataclass(frozen=True)
 class Target:
     """What to predict: raw labels `y` of "graph", "node" or "any" level, and fixed splits, if any.
 
-    `classes` are the user's names of the classes 0, 1, …
+    `classes` are the user's names of the classes 0, 1, …, `columns` those of several targets.
     """
 
     y: Any
     level: str = "any"
     splits: Splits | None = None
     classes: Sequence[str] | None = None
+    columns: Sequence[str] | None = None
+
+    @property
+    def task(self) -> str:
+        """What `y` asks for, see `task_of_labels`."""
+        return task_of_labels(self.y)
 
     @classmethod
     def of(cls, y: Any, splits: Splits | None = None) -> Target:
@@ -39,15 +48,15 @@ class Target:
         'any'
         """
         if isinstance(y, Target):
-            return y
+            return y if splits is None else replace(y, splits=splits)
         if isinstance(y, GraphSet):
-            return cls(y.y, "graph", splits, y.classes)
+            return cls(y.y, "graph", splits, y.classes, y.targets)
         if hasattr(y, "edge_index") or isinstance(y, nx.Graph):
             if not isinstance(y, NodeGraph):
                 from augcl.data.node_convert import as_node_graph
 
                 y = as_node_graph(y)
-            return cls(y.y, "node", y.splits if splits is None else splits, y.classes)
+            return cls(y.y, "node", y.splits if splits is None else splits, y.classes, y.targets)
         return cls(y, "any", splits)
 
     def called(self, labels: list[Any]) -> list[Any]:
@@ -58,6 +67,70 @@ class Target:
         """
         known = dict(enumerate(self.classes or ()))
         return [known.get(label, label) for label in labels]
+
+
+def task_of_labels(y: Any) -> str:
+    """Name what labels ask for, by their type and shape; "classification" if there are none.
+
+    Tensors are judged by `augcl.data.graph.task_of`. Arrays and lists likewise, except that one
+    column of whole numbers is classes even if they are stored as floats, as they are in a table
+    with blanks.
+
+    >>> task_of_labels(["a", "b"]), task_of_labels([1.0, float("nan")]), task_of_labels([0.5, 1])
+    ('classification', 'classification', 'regression')
+    >>> task_of_labels([[0, 1], [1, 1]]), task_of_labels(torch.tensor([1.0, 2.0]))
+    ('multilabel', 'regression')
+    """
+    if y is None:
+        return "classification"
+    if isinstance(y, Tensor):
+        if y.dim() == 2 and y.shape[1] > 1:
+            y = y.float()  # whole numbers in several columns are not classes
+        return task_of(y) or "classification"
+    labels = np.asarray(y)
+    if labels.ndim == 2 and labels.shape[1] > 1 and labels.dtype.kind in "fiub":
+        return task_of(torch.from_numpy(labels.astype(np.float64))) or "classification"
+    if labels.dtype.kind == "f" and labels.size:
+        known = labels[~np.isnan(labels)]
+        return "regression" if bool((known % 1 != 0).any()) else "classification"
+    return "classification"
+
+
+def numbers_of(y: Any, *, count: int, task: str) -> Floats:
+    """Return targets as (N, T) float64, NaN where one is not known; check the values."""
+    if y is None:
+        raise InputError("evaluate needs targets: these samples have none (y is None)")
+    values = y.detach().cpu().numpy() if isinstance(y, Tensor) else np.asarray(y)
+    if values.dtype.kind not in "fiub":
+        try:
+            values = values.astype(np.float64)
+        except (TypeError, ValueError):
+            raise InputError(f"targets are not numbers, which task {task} needs") from None
+    Y: Floats = values.astype(np.float64)
+    Y = Y[:, None] if Y.ndim == 1 else Y
+    if Y.ndim != 2 or Y.shape[1] == 0:
+        raise InputError(f"targets have shape {Y.shape}: give (samples,) or (samples, targets)")
+    if len(Y) != count:
+        raise InputError(
+            f"{count} embeddings but {len(Y)} targets: expected one row of targets per embedding"
+        )
+    if np.isinf(Y).any():
+        raise InputError(f"targets hold infinity, first in row {int(np.isinf(Y).any(1).argmax())}")
+    if task == "multilabel":
+        wrong = ~((Y == 0) | (Y == 1) | np.isnan(Y))
+        if wrong.any():
+            row, column = np.argwhere(wrong)[0].tolist()
+            raise InputError(
+                f"labels of task multilabel are 0 and 1: row {row}, column {column} has "
+                f"{Y[row, column]:g}"
+            )
+    if not (~np.isnan(Y)).any():
+        raise InputError("no target is known: evaluate needs some")
+    low, high = (extreme(Y, axis=0, initial=start, where=~np.isnan(Y)) for extreme, start in _ENDS)
+    if not (low < high).any():
+        what = "column" if Y.shape[1] > 1 else "target"
+        raise InputError(f"no {what} has two different values: there is nothing to predict")
+    return Y
 
 
 def embeddings(Z: Any) -> Tensor:
@@ -147,7 +220,9 @@ class Samples:
     """Checked samples and settings, the input of every protocol.
 
     `X` is (N, D), or (N, N) for a `kernel`; `y` (N,) holds indices into `names`; `parts` (S, N)
-    are the fixed splits, if any. All samples are labelled.
+    are the fixed splits, if any. All samples are labelled. `targets` (N, T) are what to predict
+    where there are no classes, NaN where one is not known. Samples of one of the `groups` (N,) stay
+    together. `own_folds` (N,) are folds that the user drew, `own_parts` says that `parts` are.
     """
 
     X: Tensor
@@ -160,6 +235,12 @@ class Samples:
     jobs: int
     progress: bool
     kernel: bool = False
+    task: str = "classification"
+    scoring: str = "accuracy"
+    targets: Floats | None = None
+    groups: Ints | None = None
+    own_folds: Ints | None = None
+    own_parts: bool = False
 
     def seeds(self, repeats: int) -> list[int]:
         """Return the seed of each run; there are `self.repeats` runs, or `repeats` if None."""

@@ -27,6 +27,7 @@ from torch import Tensor
 from augcl.errors import InputError
 from augcl.evaluation.inputs import Ints, Samples
 from augcl.evaluation.score import Score
+from augcl.evaluation.scoring import BY_RANK, score_classes
 from augcl.evaluation.splits import TEST, TRAIN, check_parts, random_parts
 from augcl.training.progress import one_more, progress_bar
 
@@ -38,6 +39,11 @@ INNER_FOLDS = 5
 
 def grace_liblinear(samples: Samples) -> Score:
     """Train on 10 % of the nodes and test on 90 %, drawn for each run; 3 runs by default."""
+    if samples.scoring in BY_RANK:
+        raise InputError(
+            f"protocol grace-liblinear predicts classes only, not scoring {samples.scoring}: use "
+            "linear-10-10-80 or logistic-10fold"
+        )
     seeds = samples.seeds(3)
     parts = random_parts(len(samples.y), seeds, val=0)
     check_parts(parts, torch.from_numpy(samples.y), samples.names, needed=(TRAIN, TEST))
@@ -51,10 +57,11 @@ def grace_liblinear(samples: Samples) -> Score:
     accuracies, macro = [], []
     for labels, part in zip(predicted, parts.numpy(), strict=True):
         true, found = samples.y[part == TEST], labels[part == TEST]
-        accuracies.append((float(np.mean(true == found)),))
+        accuracies.append((score_classes(samples.scoring, true, found, None),))
         macro.append(float(f1_score(true, found, average="macro")))
     details = {"macro_f1": tuple(macro)}
-    return Score("grace-liblinear", tuple(accuracies), parts.numpy(), details)
+    splits = parts.numpy()
+    return Score("grace-liblinear", tuple(accuracies), splits, details, scoring=samples.scoring)
 
 
 def grid_search_predictions(

@@ -20,6 +20,7 @@ from torch import Tensor
 from augcl.errors import InputError
 from augcl.evaluation.inputs import Samples
 from augcl.evaluation.score import Score
+from augcl.evaluation.scoring import score_classes
 from augcl.evaluation.splits import TEST, TRAIN, VALIDATION, check_parts, random_parts
 from augcl.training.progress import one_more, progress_bar
 from augcl.training.threads import threads_for
@@ -224,7 +225,22 @@ def _score(name: str, samples: Samples, parts: Tensor, seeds: list[int], *, step
     for fit, part in zip(fits, parts, strict=True):
         test = part == TEST
         macro.append(float(f1_score(y[test], fit.predicted.cpu()[test], average="macro")))
-    accuracies = tuple((fit.accuracy,) for fit in fits)
+    found = tuple((fit.accuracy,) for fit in fits)
+    if samples.scoring != "accuracy":
+        found = tuple(
+            (_rescored(samples, fit, part),) for fit, part in zip(fits, parts, strict=True)
+        )
     held = (parts == VALIDATION).sum(1).tolist()
     inner = tuple((fit.correct / count,) for fit, count in zip(fits, held, strict=True))
-    return Score(name, accuracies, parts.numpy(), {"macro_f1": tuple(macro)}, inner)
+    details = {"macro_f1": tuple(macro)}
+    return Score(name, found, parts.numpy(), details, inner, scoring=samples.scoring)
+
+
+def _rescored(samples: Samples, fit: Regression, part: Tensor) -> float:
+    """Score the test part otherwise; the step was still chosen by the validation accuracy."""
+    test = part == TEST
+    X = samples.single()[test.to(samples.X.device)]
+    logits = X @ fit.weight[:, :-1].T + fit.weight[:, -1]
+    values = logits.softmax(1).cpu().double().numpy()
+    predicted = fit.predicted.cpu()[test].numpy()
+    return score_classes(samples.scoring, samples.y[test.numpy()], predicted, values)

@@ -7,7 +7,7 @@ kernel matrix serves all values of C.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import joblib
@@ -19,8 +19,10 @@ from sklearn.svm import SVC
 
 from augcl.checks import whole_number
 from augcl.errors import InputError
+from augcl.evaluation.divisions import fold_numbers, of_folds
 from augcl.evaluation.inputs import Ints, Samples, check_two_classes
 from augcl.evaluation.score import Score
+from augcl.evaluation.scoring import BY_RANK, score_classes
 from augcl.training.progress import one_more, progress_bar
 
 Floats = NDArray[np.float64]
@@ -34,18 +36,32 @@ LARGEST_MATRIX = 10_000
 def tu_svm_10fold(samples: Samples) -> Score:
     """Cross-validate with stratified folds: 10 folds and 5 runs by default."""
     folds = 10 if samples.folds is None else samples.folds
-    check_classes(samples.y, samples.names, folds)
+    name = "tu-svm-10fold" if folds == 10 else f"tu-svm-10fold, but {folds} folds"
+    if samples.own_folds is not None:
+        splits, name = [samples.own_folds], "tu-svm-10fold, but own folds"
+        folds = int(samples.own_folds.max()) + 1
+    else:
+        check_classes(samples.y, samples.names, folds)
+        splits = [_folds(samples, folds, seed) for seed in samples.seeds(5)]
+        name = name if samples.groups is None else f"{name}, by groups"
     X = np.ascontiguousarray(samples.X.cpu().numpy(), dtype=np.float64)
-    splits = [fold_of_sample(samples.y, folds, seed) for seed in samples.seeds(5)]
     title = "evaluate: tu-svm-10fold"
     with progress_bar(title, len(splits) * folds, show=samples.progress, stay=False) as report:
         machine = KernelSVM if samples.kernel else GridSVM
         table = cross_validate(
-            machine(X, samples.y), splits, jobs=samples.jobs, on_fold=one_more(report)
+            machine(X, samples.y, samples.scoring, samples.groups),
+            splits,
+            jobs=samples.jobs,
+            on_fold=one_more(report),
         )
-    name = "tu-svm-10fold" if folds == 10 else f"tu-svm-10fold, but {folds} folds"
     test, inner = (tuple(tuple(fold[i] for fold in run) for run in table) for i in (0, 1))
-    return Score(name, test, np.stack(splits), inner=inner)
+    return Score(name, test, np.stack(splits), inner=inner, scoring=samples.scoring)
+
+
+def _folds(samples: Samples, folds: int, seed: int) -> Ints:
+    if samples.groups is None:
+        return fold_of_sample(samples.y, folds, seed)
+    return fold_numbers(len(samples.y), folds, seed, y=samples.y, groups=samples.groups)
 
 
 def fold_of_sample(y: Ints, folds: int, seed: int) -> Ints:
@@ -116,11 +132,14 @@ def cross_validate(
 class GridSVM:
     """A support vector machine with a grid of C, on data with precomputed squared distances.
 
-    `X` is (N, D) float64 and is not scaled; `y` (N,) are the classes.
+    `X` is (N, D) float64 and is not scaled; `y` (N,) are the classes. C is chosen by `scoring`;
+    the inner folds keep `groups` (N,) together.
     """
 
-    def __init__(self, X: Floats, y: Ints) -> None:
-        self.X, self.y = X, y
+    def __init__(
+        self, X: Floats, y: Ints, scoring: str = "accuracy", groups: Ints | None = None
+    ) -> None:
+        self.X, self.y, self.scoring, self.groups = X, y, scoring, groups
         self.distances = squared_distances(X) if len(X) <= LARGEST_MATRIX else None
         self.largest_norm = float(np.einsum("nd,nd->n", X, X).max())
 
@@ -129,7 +148,7 @@ class GridSVM:
         table = np.zeros((len(GRID), INNER_FOLDS))
         # One buffer for all kernels: new memory pages cost more than the numbers in them.
         scratch = np.empty(0 if self.distances is None else len(self.X) * len(train))
-        inner = StratifiedKFold(INNER_FOLDS).split(train, self.y[train])
+        inner = self._inner(train)
         for fold, (fit, held) in enumerate(inner):
             accuracy = self._prepare(train[fit], train[held], scratch)
             for row, C in zip(table, GRID, strict=True):
@@ -138,9 +157,18 @@ class GridSVM:
                     continue
                 row[fold] = accuracy(C)
         # The same mean as in GridSearchCV, so that ties are the same; the first C wins.
-        means = np.average(table, axis=1)
+        means = np.average(np.nan_to_num(table), axis=1)
         best = int(np.argmax(means))
         return self._prepare(train, test, scratch)(GRID[best]), float(means[best])
+
+    def _inner(self, train: Ints) -> Iterable[tuple[Ints, Ints]]:
+        """Return the inner folds of a training part, as pairs of its positions."""
+        if self.groups is None:
+            return list(StratifiedKFold(INNER_FOLDS).split(train, self.y[train]))
+        groups = self.groups[train]
+        folds = min(INNER_FOLDS, len(np.unique(groups)))
+        fold = fold_numbers(len(train), folds, seed=0, y=self.y[train], groups=groups)
+        return [(division.train, division.test) for division in of_folds(fold)]
 
     def _prepare(self, train: Ints, test: Ints, scratch: Floats) -> Callable[[float], float]:
         """Return a function from C to the accuracy on `test` after training on `train`."""
@@ -149,10 +177,21 @@ class GridSVM:
 
         def accuracy(C: float) -> float:
             with config_context(assume_finite=True, skip_parameter_validation=True):
-                predicted = SVC(C=C, kernel=kind).fit(X, y).predict(held)
-            return float(np.average(predicted == self.y[test]))
+                model = SVC(C=C, kernel=kind).fit(X, y)
+                predicted = model.predict(held)
+                values = self._values(model, held) if self.scoring in BY_RANK else None
+            return score_classes(self.scoring, self.y[test], predicted, values)
 
         return accuracy
+
+    def _values(self, model: SVC, held: Floats) -> Floats:
+        """Return (n, C) a number for each class, larger for the more probable one."""
+        found = model.decision_function(held)
+        found = np.stack([-found, found], axis=1) if found.ndim == 1 else found
+        values = np.full((len(held), int(self.y.max()) + 1), -np.inf)
+        values[:, model.classes_] = found
+        values[np.isinf(values)] = found.min(initial=0) - 1
+        return values
 
     def _inputs(self, train: Ints, test: Ints, scratch: Floats) -> tuple[str, Floats, Floats]:
         """Return the kind of kernel, and the inputs for training and test."""
@@ -176,8 +215,11 @@ class GridSVM:
 class KernelSVM(GridSVM):
     """`GridSVM` for (N, N) similarities of any kernel instead of (N, D) embeddings."""
 
-    def __init__(self, K: Floats, y: Ints) -> None:
-        self.X, self.y, self.distances = K, y, None
+    def __init__(
+        self, K: Floats, y: Ints, scoring: str = "accuracy", groups: Ints | None = None
+    ) -> None:
+        self.X, self.y, self.scoring, self.groups = K, y, scoring, groups
+        self.distances = None
 
     def _inputs(self, train: Ints, test: Ints, scratch: Floats) -> tuple[str, Floats, Floats]:
         return "precomputed", self.X[np.ix_(train, train)], self.X[np.ix_(test, train)]
@@ -215,7 +257,9 @@ def check_classes(y: Ints, classes: Sequence[Any], folds: int) -> None:
         return
     fewer = [k for k in range(folds - 1, 1, -1) if smallest_class(k) <= count]
     cure = f"use folds={fewer[0]}" if fewer else "merge it with another class or drop it"
+    many = len(classes) > len(y) / 3  # most likely a number to predict
+    hint = "; is this a number to predict? task=regression" if many else ""
     raise InputError(
         f"class {classes[least]!r} has only {count} members, "
-        f"but {folds} folds need {needed}: {cure}"
+        f"but {folds} folds need {needed}: {cure}{hint}"
     )

@@ -49,9 +49,12 @@ class ContrastiveGraphMethod(GraphEstimator):
     symmetric: bool
     tau: float
     encoder: nn.Module | None
+    edge_features: bool | None
     layers: int
     width: int
     pooling: str
+
+    edge_switch = "edge_features"
 
     _anchors_stay = False
     """Whether no draw changes the anchors; `_pair` then takes their projections, once known."""
@@ -80,10 +83,16 @@ class ContrastiveGraphMethod(GraphEstimator):
         )
 
     def _build(self, features: int, generator: torch.Generator) -> ContrastiveNetwork:
+        edge_features = self.n_edge_features_ or 0
         encoder = own_or_gin(
-            self.encoder, features, width=self.width, layers=self.layers, generator=generator
+            self.encoder,
+            features,
+            edge_features=edge_features,
+            width=self.width,
+            layers=self.layers,
+            generator=generator,
         )
-        head = self._head(output_width(encoder, features), generator)
+        head = self._head(output_width(encoder, features, edge_features), generator)
         return ContrastiveNetwork(encoder, head, pooling=self.pooling)
 
     def _head(self, width: int, generator: torch.Generator) -> nn.Module:
@@ -94,10 +103,10 @@ class ContrastiveGraphMethod(GraphEstimator):
         return projections
 
     def _loss(self, batch: GraphSet, generator: torch.Generator) -> Tensor:
-        return self._contrast(*self._pair(batch, generator), batch.y, generator)
+        return self._contrast(*self._pair(batch, generator), batch.labels, generator)
 
     def _first_loss(self, batch: GraphSet, generator: torch.Generator) -> Tensor:
-        return self._contrast(*self._pair(batch, generator), batch.y, generator, first=True)
+        return self._contrast(*self._pair(batch, generator), batch.labels, generator, first=True)
 
     def _projections(self, batch: GraphSet, generator: torch.Generator) -> Tensor:
         return self._pair(batch, generator)[0]

@@ -1,4 +1,4 @@
-"""Morgan fingerprints: what every chemist compares with, and nothing to train."""
+"""MorganFingerprints: the training-free floor for embeddings of molecules."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from augcl.training.method import GraphReader, PlainMethod
 class MorganFingerprints(GraphReader, PlainMethod):
     """Embed a molecule as the square roots of the counts of its circular substructures.
 
-    Training-free: the floor beside which embeddings of molecules are shown. It reads the SMILES of
+    Nothing is trained: show it as the floor beside embeddings of molecules. It reads the SMILES of
     the graphs (`augcl.from_smiles`), not their node features.
 
     Parameters
     ----------
     radius : int
-        Bonds between the centre of a substructure and its border.
+        Number of bonds from the centre of a substructure to its border.
     width : int
-        Columns that the substructures are hashed to.
+        Number of columns; each substructure is hashed to one of them.
     random_state, progress :
         Not used; every method has them.
 
@@ -43,6 +43,7 @@ class MorganFingerprints(GraphReader, PlainMethod):
 
     year = 2010
     cost = "seconds"
+    needs = "smiles"
 
     def __init__(
         self,
@@ -63,7 +64,7 @@ class MorganFingerprints(GraphReader, PlainMethod):
         whole_number("width", self.width, least=1)
 
     def read(self, X: Any) -> GraphSet:
-        """The molecules, whatever form they come in."""
+        """Return the molecules as a GraphSet; refuse graphs without SMILES."""
         graphs = super().read(X)
         if graphs.smiles is None:
             raise InputError(
@@ -71,6 +72,9 @@ class MorganFingerprints(GraphReader, PlainMethod):
                 "augcl.from_smiles or a table with a column of SMILES"
             )
         return graphs
+
+    def _width(self) -> int:
+        return self.width
 
     def _learn(self, data: GraphSet, generator: torch.Generator) -> None:
         """Nothing to learn."""

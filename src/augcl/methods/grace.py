@@ -42,7 +42,7 @@ class GRACE(NodeEstimator):
         Settings of a named hardness, and what is said to be decided by it below.
     centrality : {"degree", "pagerank", "eigenvector"}, optional
         What makes a node important: its edges and features are dropped more rarely (`GCA`). All
-        nodes are equally important if None.
+        nodes are equally important if None. Edges count by their weights, if they have any.
     edge_ends : {"target", "both"}, optional
         An edge counts by the centrality of its target, or by the mean of both its ends. This and
         the next two are decided by the recipe if None.
@@ -75,7 +75,8 @@ class GRACE(NodeEstimator):
     candidates : int, optional
         Number of nodes, drawn in every step, that serve as negatives; all if None.
     encoder : Module, optional
-        A PyG-style module, (x, edge_index) to (N, D); `GCN` if None.
+        A PyG-style module, (x, edge_index) to (N, D); `GCN` if None. It gets the weights of the
+        edges, if there are any, if it has a parameter ``edge_weight``.
     normalize_features : bool
         Divide every row of the features by its sum (where above 1), as published.
     patience : int, optional

@@ -43,6 +43,11 @@ class GraphCL(ContrastiveGraphMethod):
         See `info_nce`.
     encoder : Module, optional
         A PyG-style module, (x, edge_index) to (V, D); GIN with `layers` and `width` if None.
+    edge_features : bool, optional
+        Use what the data know of the edges, such as the order of a bond: GIN becomes GINE, which
+        adds a linear map of the edge's features to every message; an encoder of your own is called
+        as ``encoder(x, edge_index, edge_attr)``. If None, GIN uses them where there are any, and
+        an encoder of your own does not get them.
     pooling : {"sum", "mean"}
     batch_size, lr : int, float
     patience : int, optional
@@ -98,6 +103,7 @@ class GraphCL(ContrastiveGraphMethod):
         symmetric: bool = False,
         tau: float = 0.2,
         encoder: nn.Module | None = None,
+        edge_features: bool | None = None,
         layers: int = 3,
         width: int = 32,
         pooling: str = "sum",
@@ -121,6 +127,7 @@ class GraphCL(ContrastiveGraphMethod):
         self.symmetric = symmetric
         self.tau = tau
         self.encoder = encoder
+        self.edge_features = edge_features
         self.layers = layers
         self.width = width
         self.pooling = pooling

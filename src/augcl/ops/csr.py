@@ -12,7 +12,7 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 from torch.nn.functional import embedding_bag
 
-from augcl.ops.segments import pointer
+from augcl.ops.segments import pointer, segment_sum
 
 
 class Rows(NamedTuple):
@@ -53,9 +53,19 @@ class Rows(NamedTuple):
             x,
             self.ptr,
             mode="sum",
-            per_sample_weights=self.values,
+            per_sample_weights=None if self.values is None else self.values.to(x.dtype),
             include_last_offset=True,
         )
+
+    def totals(self) -> Tensor:
+        """Return the (R,) sum of each row: its number of entries (int64) where all of them are 1.
+
+        >>> Rows(torch.tensor([1, 0, 1]), torch.tensor([0, 1, 3, 3])).totals().tolist()
+        [1, 2, 0]
+        """
+        if self.values is None:
+            return self.ptr.diff()
+        return segment_sum(self.values[:, None], self.ptr)[:, 0]
 
 
 class SparseMatrix:
@@ -135,6 +145,48 @@ class Adjacency(SparseMatrix):
         return self.times(x)
 
 
+class FeaturedEdges(NamedTuple):
+    """Edges u → v with their features, ordered by v, as `augcl.encoders.gine.GINE` reads them.
+
+    Parameters
+    ----------
+    source : (E,) int64
+        u of each edge.
+    ptr : (V+1,) int64
+        The edges into node v are ``ptr[v]:ptr[v+1]``.
+    attr : (E, K) float32
+    by_source : (E,) int64
+        The order of the edges by u …
+    source_ptr : (V+1,) int64
+        … and where the edges out of each node start in it.
+    """
+
+    source: Tensor
+    ptr: Tensor
+    attr: Tensor
+    by_source: Tensor
+    source_ptr: Tensor
+
+    @classmethod
+    def from_edges(cls, edge_index: Tensor, edge_attr: Tensor, num_nodes: int) -> FeaturedEdges:
+        """Order (2, E) edges and their (E, K) features by target.
+
+        >>> edges = torch.tensor([[0, 1], [1, 0]])
+        >>> FeaturedEdges.from_edges(edges, torch.tensor([[7.0], [8.0]]), 2).attr.tolist()
+        [[8.0], [7.0]]
+        """
+        source, target = edge_index
+        order = torch.argsort(target, stable=True)
+        source = source[order]
+        return cls(
+            source,
+            pointer(torch.bincount(target, minlength=num_nodes)),
+            edge_attr[order],
+            torch.argsort(source, stable=True),
+            pointer(torch.bincount(source, minlength=num_nodes)),
+        )
+
+
 class _Product(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, x: Tensor, matrix: Rows, transpose: Rows) -> Tensor:
@@ -149,11 +201,13 @@ class _Product(torch.autograd.Function):
 def propagate(h: Tensor, edges: Adjacency) -> Tensor:
     """Return D̂^{-1/2} (A + I) D̂^{-1/2} h for node values h (V, D); D̂ counts incoming edges + 1.
 
+    Where the edges have weights, they are the entries of A, and D̂ sums them: a self-loop weighs 1.
+
     >>> edge = Adjacency.from_edges(torch.tensor([[0, 1], [1, 0]]), 3)
     >>> propagate(torch.tensor([[2.0], [0.0], [5.0]]), edge).flatten().round(decimals=3).tolist()
     [1.0, 1.0, 5.0]
     """
-    degree = edges.incoming.ptr.diff() + 1
+    degree = edges.incoming.totals() + 1
     root = degree.to(h.dtype).rsqrt()[:, None]
     mixed: Tensor = _Propagate.apply(  # type: ignore[no-untyped-call]
         h, root, edges.incoming, edges.outgoing

@@ -49,7 +49,11 @@ def multiset_hashes(elements: Hashes, ptr: NDArray[np.int64]) -> Hashes:
 
 
 def refined_labels(
-    labels: NDArray[Any], edge_index: NDArray[np.int64], height: int
+    labels: NDArray[Any],
+    edge_index: NDArray[np.int64],
+    height: int,
+    *,
+    edge_labels: NDArray[Any] | None = None,
 ) -> list[Hashes]:
     """Refine node labels by those of the neighbours, `height` times (Weisfeiler–Lehman).
 
@@ -64,6 +68,8 @@ def refined_labels(
         Both directions of every edge, ordered by the first row.
     height : int
         Rounds of refinement.
+    edge_labels : (E,) whole numbers, optional
+        A neighbour counts together with the label of the edge that leads to it.
 
     Returns
     -------
@@ -80,9 +86,13 @@ def refined_labels(
     source, target = edge_index
     ptr = np.searchsorted(source, np.arange(len(labels) + 1))
     rounds = [mixed(labels)]
+    # Without the salt, label a with node label b would be hashed as b with a: both are mixed alike.
+    salt = np.array([0])
     for number in range(1, height + 1):
         own = rounds[-1]
-        around = multiset_hashes(mixed(own[target]), ptr)
+        seen = own[target]
+        pairs = mixed(seen) if edge_labels is None else combined(salt, edge_labels, seen)
+        around = multiset_hashes(pairs, ptr)
         rounds.append(combined(np.array([number]), own, around))
     return rounds
 

@@ -45,7 +45,7 @@ def measure(dataset: str, *, data_dir: str | None = None, seed: int = 0) -> list
             pairs = model.pairs(batches, generator)
             hardness.fit(pairs, generator=generator)
             for batch, (anchors, candidates) in zip(batches, pairs, strict=True):
-                statistics.add(hardness.weights(anchors, candidates), batch.y)
+                statistics.add(hardness.weights(anchors, candidates), batch.labels)
         found.append({"reward": reward, **hardness.diagnose(), **statistics.read()})
     return found
 

@@ -163,6 +163,8 @@ class Study:
         Folder that is searched first for data sets.
     options : mapping
         Further parameters of the base method, the same in all of its rows.
+    reading : mapping
+        How the data are read: target, task, missing; see `augcl.load`.
     """
 
     out: Path
@@ -176,6 +178,7 @@ class Study:
     select: bool = False
     data_dir: str | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
+    reading: Mapping[str, Any] = field(default_factory=dict)
 
     def setting(self, table: Table) -> Setting:
         """Return the settings that all rows share."""
@@ -185,6 +188,7 @@ class Study:
             features=self.features,
             recipe=self.recipe,
             options={**(sampled if table.level == "node" else {}), **self.options},
+            reading=self.reading,
         )
 
     def named(self, name: str) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
 
-from augcl.data import load_graph, load_graphs
+from augcl.data import Reading, load_graph, load_graphs
 from augcl.data.catalogue import known_name
 from augcl.errors import one_of
 from augcl.paper.cells import Cell, digest
@@ -20,13 +20,14 @@ class Setting:
     """Settings that all rows of a comparison share; with `epochs` None the table decides them.
 
     `options` and `recipe` apply to all rows of the base method, with and without a hardness; a row
-    may name its own recipe.
+    may name its own recipe. `reading` is how the data are read: target, task, missing.
     """
 
     epochs: int | None = None
     recipe: str = "default"
     features: str = "auto"
     options: Mapping[str, Any] = field(default_factory=dict)
+    reading: Mapping[str, Any] = field(default_factory=dict)
 
 
 PLAIN = Setting()
@@ -78,7 +79,7 @@ class Table:
     def spec(self, dataset: str, row: str, setting: Setting = PLAIN) -> Spec:
         given = self.rows[one_of(row, self.rows, "method")]
         spec = Spec(dataset, **{"epochs": setting.epochs or self.epochs, **given})
-        spec = replace(spec, features=setting.features)
+        spec = replace(spec, features=setting.features, **setting.reading)
         if spec.method != Spec(dataset, **self.rows[self.base]).method:
             return spec  # settings of the base method do not apply to other methods
         recipe = spec.recipe if "recipe" in given or row == self.floor else setting.recipe
@@ -112,12 +113,14 @@ def identity(spec: Spec, data_dir: str | None) -> str | None:
     """Return a hash of data and labels that are given by a path; None for a named data set."""
     if known_name(spec.dataset):
         return None
-    return _fingerprint(spec.level, spec.dataset, spec.features, data_dir)
+    return _fingerprint(spec.level, spec.dataset, spec.features, data_dir, spec.reading)
 
 
 @cache  # every cell of a table needs it
-def _fingerprint(level: str, dataset: str, features: str, data_dir: str | None) -> str:
+def _fingerprint(
+    level: str, dataset: str, features: str, data_dir: str | None, how: Reading
+) -> str:
     read = load_graphs if level == "graph" else load_graph
-    data = read(dataset, data_dir=data_dir, features=features)
+    data = read(dataset, data_dir=data_dir, features=features, how=how)
     labels = None if data.y is None else data.y.tolist()
-    return digest([fingerprint(data), labels])
+    return digest([fingerprint(data, edge_features=True), labels])

@@ -19,7 +19,7 @@ from augcl.rivals.gensim_models import FittedOnly, frequencies, names, numbers, 
 from augcl.rivals.walks import random_walks
 from augcl.training.method import GraphReader, NodeReader
 from augcl.training.progress import Report, progress_bar
-from augcl.views.nodes import NodeViews
+from augcl.views.nodes import NodeViews, edge_weights
 
 BLOCK = 1 << 20
 """Number of steps of walks that are in memory at a time."""
@@ -44,13 +44,15 @@ class SkipGram:
         num_nodes: int,
         generator: torch.Generator,
         *,
+        weight: Tensor | None = None,
         title: str,
         progress: bool,
     ) -> Tensor:
-        """Learn and return (V, d) vectors of the nodes."""
+        """Learn and return (V, d) vectors of the nodes; `weight` (E,) are the edges' weights."""
         from gensim.models import Word2Vec
 
-        neighbours = Rows.from_pairs(edge_index[0], edge_index[1], num_nodes, ordered=True)
+        source, target = edge_index
+        neighbours = Rows.from_pairs(source, target, num_nodes, values=weight, ordered=True)
         steps = (1 + self.passes) * self.walks * num_nodes
         with progress_bar(title, steps, show=progress) as report:
             sentences = _WalkSentences(self, neighbours, seed_of(generator), report)
@@ -155,9 +157,16 @@ class WalkMethod(FittedOnly):
             data.edge_index.cpu(),
             data.num_nodes,
             generator,
+            weight=self._weights(data),
             title=f"{type(self).__name__} on {data.name}",
             progress=self.progress,
         )
+
+    @staticmethod
+    def _weights(data: Any) -> Tensor | None:
+        """Return the (E,) weights of the edges of one graph; None if all weigh 1."""
+        weight = edge_weights(data) if isinstance(data, NodeGraph) else None
+        return None if weight is None else weight.cpu()
 
 
 class BiasedWalkMethod(WalkMethod):
@@ -318,8 +327,9 @@ def _of_unit_length(x: Tensor) -> Tensor:
 class Node2Vec(NodeReader, BiasedWalkMethod):
     """Embed nodes so that nodes that biased random walks visit together lie close together.
 
-    The features of the nodes are ignored. Only the nodes of the fit have an embedding. A walk that
-    begins at a node without neighbours stays there.
+    Walks follow an edge in proportion to its weight, if the edges have weights. The features of the
+    nodes are ignored. Only the nodes of the fit have an embedding. A walk that begins at a node
+    without neighbours stays there.
 
     Parameters
     ----------

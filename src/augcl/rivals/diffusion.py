@@ -1,4 +1,7 @@
-"""Personalised PageRank of MVGRL: S = α (I − (1 − α) Â)^{-1}, Â = D̂^{-1/2} (A + I) D̂^{-1/2}."""
+"""Personalised PageRank of MVGRL: S = α (I − (1 − α) Â)^{-1}, Â = D̂^{-1/2} (A + I) D̂^{-1/2}.
+
+A holds the weights of the edges, if they have any.
+"""
 
 from __future__ import annotations
 
@@ -86,6 +89,8 @@ def strongest_diffusion(edges: Adjacency, alpha: float, keep: int, *, block: int
 def normalised_adjacency(edges: Adjacency, *, loops: int = 1) -> Rows:
     """Return D̂^{-1/2} (A + loops · I) D̂^{-1/2} of a symmetric A as a sparse matrix.
 
+    A holds the weights of the edges, if they have any.
+
     >>> edge = Adjacency.from_edges(torch.tensor([[0, 1], [1, 0]]), 2)
     >>> normalised_adjacency(edge, loops=3).values.tolist()
     [0.25, 0.75, 0.25, 0.75]
@@ -93,9 +98,12 @@ def normalised_adjacency(edges: Adjacency, *, loops: int = 1) -> Rows:
     ptr, column = edges.incoming.ptr, edges.incoming.indices
     own = torch.arange(len(ptr) - 1, device=ptr.device)
     row, column = torch.cat([segment_ids(ptr), own]), torch.cat([column, own])
-    root = (ptr.diff() + loops).float().rsqrt()
+    root = (edges.incoming.totals() + loops).float().rsqrt()
+    root.masked_fill_(root.isinf(), 0.0)  # no loops, and nothing but edges of weight 0
     entry = torch.ones(len(row), device=ptr.device)
     entry[len(row) - len(own) :] = loops
+    if edges.incoming.values is not None:
+        entry[: len(row) - len(own)] = edges.incoming.values
     values = root[row] * entry * root[column]
     return Rows.from_pairs(row, column, len(own), values=values, ordered=False)
 

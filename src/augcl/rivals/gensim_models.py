@@ -194,4 +194,5 @@ class FittedOnly(PlainMethod):
 
 def mark(data: Any) -> Tensor:
     """Return the fingerprint of the data as a tensor, for a model file."""
-    return torch.tensor(list(bytes.fromhex(fingerprint(data))), dtype=torch.uint8)
+    digest = fingerprint(data, edge_features=True)
+    return torch.tensor(list(bytes.fromhex(digest)), dtype=torch.uint8)

@@ -164,7 +164,8 @@ class GMINetwork(nn.Module):
         """
         mapped = self.first.mapped(view)
         h = self._deepened(mapped, view)
-        degree = view.edges.incoming.ptr.diff().clamp_min(1)[:, None]
+        total = view.edges.incoming.totals()[:, None]
+        degree = total.masked_fill(total == 0, 1)
         around = self.neighbour_activation(view.edges.sum_neighbours(mapped) / degree)
         features = view.times(self.of_own.weight)
         return (

@@ -15,7 +15,8 @@ from augcl.errors import InputError, need, one_of
 from augcl.ops.hashing import refined_labels
 from augcl.ops.segments import pointer, segment_sum
 from augcl.rivals.gensim_models import FrozenBags, Texts, mark, numbers, trained
-from augcl.training.method import GraphReader, PlainMethod
+from augcl.rivals.kernel import EdgeLabelReader, edge_labels
+from augcl.training.method import PlainMethod
 from augcl.training.progress import progress_bar
 
 RECIPES: dict[str, dict[str, Any]] = {
@@ -25,12 +26,13 @@ RECIPES: dict[str, dict[str, Any]] = {
 }
 
 
-class Graph2Vec(GraphReader, PlainMethod):
+class Graph2Vec(EdgeLabelReader, PlainMethod):
     """Embed graphs so that graphs with the same rooted subgraphs lie close together.
 
     A graph is a document, its words are the subgraphs around its nodes (Weisfeiler–Lehman labels),
     and skip-gram predicts them from the vector of the graph (PV-DBOW). One-hot node features are
-    the labels of the nodes; with any other features the degree is the label.
+    the labels of the nodes; with any other features the degree is the label. Where edges have
+    labels, a neighbour counts together with the label of the edge to it.
 
     To embed graphs other than those of the fit, new vectors are trained while the vectors of the
     words are fixed; words that did not occur in the fit are ignored.
@@ -48,6 +50,9 @@ class Graph2Vec(GraphReader, PlainMethod):
         Random words that each word is contrasted with; 5 by default. Published: 10.
     labels : bool, optional
         Use the labels of the nodes.
+    edge_labels : bool, optional
+        Use the labels of edges (features that are whole numbers). If None, where there are any
+        and the labels of the nodes are used, too.
     recipe : {"default", "paper", "authors"}
         Sets every option that is None: "paper" uses the published sizes; "authors" does too and,
         like the code behind the published table, ignores node labels.
@@ -89,6 +94,7 @@ class Graph2Vec(GraphReader, PlainMethod):
         passes: int | None = None,
         negatives: int | None = None,
         labels: bool | None = None,
+        edge_labels: bool | None = None,
         recipe: str = "default",
         random_state: int | None = 0,
         progress: bool = True,
@@ -98,6 +104,7 @@ class Graph2Vec(GraphReader, PlainMethod):
         self.passes = passes
         self.negatives = negatives
         self.labels = labels
+        self.edge_labels = edge_labels
         self.recipe = recipe
         self.random_state = random_state
         self.progress = progress
@@ -109,8 +116,12 @@ class Graph2Vec(GraphReader, PlainMethod):
         need("gensim", "Graph2Vec")
         one_of(self.recipe, RECIPES, "recipe")
         whole_number("height", self.height, least=0)
+        self._check_edge_switch()
         for name in ("dimensions", "passes", "negatives"):
             whole_number(name, self._setting(name), least=1)
+
+    def _finds_edges(self, graphs: GraphSet) -> bool:
+        return bool(self._setting("labels")) and super()._finds_edges(graphs)
 
     def _learn(self, data: GraphSet, generator: torch.Generator) -> None:
         names, node_ptr = self._names(data)
@@ -172,7 +183,8 @@ class Graph2Vec(GraphReader, PlainMethod):
             start = labels_or_degrees(data)
         else:
             start = torch.zeros(data.num_nodes, dtype=torch.long)
-        rounds = refined_labels(start.numpy(), data.edge_index.numpy(), int(self.height))
+        edges, of_edges = data.edge_index.numpy(), edge_labels(data)
+        rounds = refined_labels(start.numpy(), edges, int(self.height), edge_labels=of_edges)
         names = torch.from_numpy(np.stack(rounds, axis=1).view(np.int64))
         return names.flatten(), data.node_ptr * len(rounds)
 

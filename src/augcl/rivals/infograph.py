@@ -10,10 +10,17 @@ from torch.nn.functional import softplus
 
 from augcl.checks import number
 from augcl.data.graph import GraphSet
-from augcl.encoders import ContrastiveNetwork, inputs, output_width, own_or_gin, pool
+from augcl.encoders import (
+    ContrastiveNetwork,
+    Edges,
+    encode,
+    inputs,
+    output_width,
+    own_or_gin,
+    pool,
+)
 from augcl.encoders.heads import FeedForward, discriminator
 from augcl.errors import InputError, one_of
-from augcl.ops.csr import Adjacency
 from augcl.training.callbacks import Callbacks
 from augcl.training.estimator import GraphEstimator
 
@@ -76,7 +83,7 @@ class InfoGraph(GraphEstimator):
         is 0.1.
     epochs : int
         0 gives the untrained encoder.
-    encoder, layers, width, pooling, batch_size, lr, patience, random_state, device, progress, … :
+    encoder, edge_features, layers, width, pooling, batch_size, lr, patience, random_state, … :
         See `GraphCL`.
 
     Attributes
@@ -101,6 +108,7 @@ class InfoGraph(GraphEstimator):
     """
 
     year = 2020
+    edge_switch = "edge_features"
 
     def __init__(
         self,
@@ -108,6 +116,7 @@ class InfoGraph(GraphEstimator):
         prior: float = 0.0,
         epochs: int = 20,
         encoder: nn.Module | None = None,
+        edge_features: bool | None = None,
         layers: int = 3,
         width: int = 32,
         pooling: str = "sum",
@@ -123,6 +132,7 @@ class InfoGraph(GraphEstimator):
         self.prior = prior
         self.epochs = epochs
         self.encoder = encoder
+        self.edge_features = edge_features
         self.layers = layers
         self.width = width
         self.pooling = pooling
@@ -141,10 +151,16 @@ class InfoGraph(GraphEstimator):
         number("prior", self.prior, least=0)
 
     def _build(self, features: int, generator: torch.Generator) -> NodeGraphNetwork:
+        edge_features = self.n_edge_features_ or 0
         encoder = own_or_gin(
-            self.encoder, features, width=self.width, layers=self.layers, generator=generator
+            self.encoder,
+            features,
+            edge_features=edge_features,
+            width=self.width,
+            layers=self.layers,
+            generator=generator,
         )
-        width = output_width(encoder, features)
+        width = output_width(encoder, features, edge_features)
         return NodeGraphNetwork(
             encoder,
             FeedForward(width, width, generator),
@@ -192,10 +208,10 @@ class NodeGraphNetwork(ContrastiveNetwork):
         self.discriminator = discriminator
 
     def forward(  # type: ignore[override]
-        self, x: Tensor, edges: Tensor | Adjacency, node_ptr: Tensor
+        self, x: Tensor, edges: Edges, node_ptr: Tensor
     ) -> tuple[Tensor, Tensor]:
         """Return (V, G) scores and (G, D) embeddings."""
-        nodes = self.encoder(x, edges)
+        nodes = encode(self.encoder, x, edges)
         graphs = pool(nodes, node_ptr, self.pooling)
         return self.of_nodes(nodes) @ self.projector(graphs).T, graphs
 

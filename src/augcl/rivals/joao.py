@@ -68,7 +68,7 @@ class JOAO(ContrastiveGraphMethod):
         Let the running averages of the batch norm follow the batches on which ℓ is measured.
     positive_in_denominator, symmetric, tau :
         See `info_nce`; as published, the positive is left out of the denominator.
-    hardness, epochs, warmup, encoder, layers, width, pooling, batch_size, lr, random_state, … :
+    hardness, epochs, warmup, encoder, edge_features, layers, width, pooling, batch_size, lr, … :
         See `GraphCL`.
 
     Attributes
@@ -115,6 +115,7 @@ class JOAO(ContrastiveGraphMethod):
         symmetric: bool = False,
         tau: float = 0.2,
         encoder: nn.Module | None = None,
+        edge_features: bool | None = None,
         layers: int = 3,
         width: int = 32,
         pooling: str = "sum",
@@ -141,6 +142,7 @@ class JOAO(ContrastiveGraphMethod):
         self.symmetric = symmetric
         self.tau = tau
         self.encoder = encoder
+        self.edge_features = edge_features
         self.layers = layers
         self.width = width
         self.pooling = pooling
@@ -214,7 +216,7 @@ class JOAO(ContrastiveGraphMethod):
             for number, alone in enumerate(torch.eye(len(losses), dtype=losses.dtype)):
                 for batch in some:
                     pair = self._pair_under(alone, batch, generator)
-                    loss = self._contrast(*pair, batch.y, generator, observed=False)
+                    loss = self._contrast(*pair, batch.labels, generator, observed=False)
                     losses[number] += float(loss) * len(batch)
         full = by_recipe(self, "full_batches")
         graphs = len(some) * self.batch_size if full else sum(map(len, some))
@@ -287,6 +289,7 @@ class JOAOv2(JOAO):
         symmetric: bool = False,
         tau: float = 0.2,
         encoder: nn.Module | None = None,
+        edge_features: bool | None = None,
         layers: int = 3,
         width: int = 32,
         pooling: str = "sum",
@@ -314,6 +317,7 @@ class JOAOv2(JOAO):
             symmetric=symmetric,
             tau=tau,
             encoder=encoder,
+            edge_features=edge_features,
             layers=layers,
             width=width,
             pooling=pooling,

@@ -56,7 +56,7 @@ class SimGRACE(ContrastiveGraphMethod):
         Scale of the noise on the weights; the paper searched 0.1, 1, 10 and 100.
     positive_in_denominator, symmetric, tau :
         See `info_nce`; as published, the positive is left out of the denominator.
-    hardness, epochs, warmup, encoder, layers, width, pooling, batch_size, lr, random_state, … :
+    hardness, epochs, warmup, encoder, edge_features, layers, width, pooling, batch_size, lr, … :
         See `GraphCL`.
 
     Attributes
@@ -94,6 +94,7 @@ class SimGRACE(ContrastiveGraphMethod):
         symmetric: bool = False,
         tau: float = 0.2,
         encoder: nn.Module | None = None,
+        edge_features: bool | None = None,
         layers: int = 5,
         width: int = 32,
         pooling: str = "sum",
@@ -115,6 +116,7 @@ class SimGRACE(ContrastiveGraphMethod):
         self.symmetric = symmetric
         self.tau = tau
         self.encoder = encoder
+        self.edge_features = edge_features
         self.layers = layers
         self.width = width
         self.pooling = pooling

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from augcl.ops.csr import Rows
-from augcl.ops.segments import pointer, ranges, segment_sum, uniform
+from augcl.ops.segments import pointer, ranges, segment_ids, segment_sum, uniform
 
 ROUNDS = 16
 """Proposals per step; a walker that an extreme p or q still rejects then draws exactly."""
@@ -27,14 +27,14 @@ def random_walks(
     """Walk `length` − 1 steps from every start; a walker at a node without neighbours stays.
 
     A walker that came from t to v moves to the neighbour x of v with a probability proportional to
-    1/p if x = t, to 1 if x is a neighbour of t, and to 1/q otherwise. The first step is uniform;
-    with p = q = 1 every step is uniform.
+    1/p if x = t, to 1 if x is a neighbour of t, and to 1/q otherwise, times the weight of the edge
+    from v to x. The first step follows the weights alone; with p = q = 1 every step does.
 
     Parameters
     ----------
     neighbours : Rows
-        Neighbours of each node of an undirected graph, increasing within a row; values are
-        ignored.
+        Neighbours of each node of an undirected graph, increasing within a row, with the weights
+        of the edges as values. An edge of weight 0 is no edge.
     starts : (W,) int64
         First node of each walker; a node may occur several times.
     length : int
@@ -51,12 +51,12 @@ def random_walks(
     >>> random_walks(path, torch.tensor([0, 2, 3]), 4, torch.Generator())[:, :2].tolist()
     [[0, 1], [2, 1], [3, 3]]
     """
-    walker = _Walker(neighbours, p, q)
+    walker = (_Walker if neighbours.values is None else _WeightedWalker)(neighbours, p, q)
     walks = starts.new_empty(length, len(starts))  # one row per step: writes are contiguous
     walks[0] = starts
     for step in range(1, length):
         if step == 1 or p == q == 1:
-            walker.uniform_step(walks[step - 1], generator, out=walks[step])
+            walker.first_step(walks[step - 1], generator, out=walks[step])
         else:
             walker.step(walks[step - 2], walks[step - 1], generator, out=walks[step])
     return walks.t()
@@ -83,9 +83,10 @@ class _Walker:
         self.cover = max(1.0, self.away)
         self.lacking = max(0.0, self.back - self.cover)
 
-    def uniform_step(
+    def first_step(
         self, here: Tensor, generator: torch.Generator, out: Tensor | None = None
     ) -> Tensor:
+        """Go to a neighbour, wherever the walker came from."""
         draw = uniform(len(here), generator, here.device, torch.float64)
         # a double below 1 times a degree rounds up to the degree only above 2^52 neighbours
         place = draw.mul_(self.degree.index_select(0, here)).long()
@@ -99,13 +100,17 @@ class _Walker:
                 return
             old, now = before[waiting], here[waiting]
             draw = uniform(len(now), generator, here.device, torch.float64)
-            height = draw * (self.cover + self.lacking / self.degree[now])
-            proposed = self.uniform_step(now, generator)
+            height = draw * (self.cover + self._lacking(old, now))
+            proposed = self.first_step(now, generator)
             above = height >= self.cover
             out[waiting] = torch.where(above, old, proposed)
             waiting = waiting[~(above | self._taken(height, old, proposed))]
         for some in waiting.split(self._at_once(here[waiting])):
             out[some] = self._exact_step(before[some], here[some], generator)
+
+    def _lacking(self, before: Tensor, here: Tensor) -> Tensor:
+        """Return what the way back has above the cover, over the weight of all neighbours."""
+        return self.lacking / self.degree[here]
 
     def _taken(self, height: Tensor, before: Tensor, proposed: Tensor) -> Tensor:
         """Return whether each height is below its weight; look up edges only where they decide."""
@@ -124,14 +129,19 @@ class _Walker:
         weight.masked_fill_(self.edges[place] == edge, 1.0)
         return weight.masked_fill_(proposed == before, self.back)
 
+    def _of_entries(self, entries: Tensor, before: Tensor, listed: Tensor) -> Tensor:
+        """Return the weight of a step to each listed neighbour; `entries` are their places."""
+        return self._weights(before, listed)
+
     def _at_once(self, here: Tensor) -> int:
         return max(1, LISTED // int(self.degree[here].max())) if len(here) else 1
 
     def _exact_step(self, before: Tensor, here: Tensor, generator: torch.Generator) -> Tensor:
         """Draw from the weights of all neighbours, listed walker by walker."""
         degree = self.degree[here]
-        listed = self.targets[ranges(self.first[here], degree)]
-        weight = self._weights(torch.repeat_interleave(before, degree), listed)
+        entries = ranges(self.first[here], degree)
+        listed = self.targets[entries]
+        weight = self._of_entries(entries, torch.repeat_interleave(before, degree), listed)
         ptr = pointer(degree)
         # weights of one walker sum to 1, so that rounding in the running total loses none of them
         total = (weight / torch.repeat_interleave(segment_sum(weight, ptr), degree)).cumsum(0)
@@ -140,3 +150,42 @@ class _Walker:
         draw = uniform(len(here), generator, here.device, torch.float64)
         place = torch.searchsorted(total, below + draw * (total[last] - below), right=True)
         return listed[place.clamp(max=last).clamp(min=last + 1 - degree)]
+
+
+class _WeightedWalker(_Walker):
+    """Take steps in proportion to the weights of the edges.
+
+    `share` (E,) is the weight of an edge over those of all edges of its node, `total` its running
+    sum: node v has the interval from v to v + 1.
+    """
+
+    def __init__(self, neighbours: Rows, p: float, q: float) -> None:
+        assert neighbours.values is not None
+        row, some = segment_ids(neighbours.ptr), neighbours.values > 0
+        weight = neighbours.values[some].double()
+        nodes = len(neighbours.ptr) - 1
+        kept = Rows.from_pairs(row[some], neighbours.indices[some], nodes, ordered=True)
+        super().__init__(kept, p, q)
+        source = segment_ids(kept.ptr)
+        sums = weight.new_zeros(nodes).index_add_(0, source, weight)
+        self.share = weight.new_ones(len(self.edges))  # also of a node that is its own neighbour
+        self.share[sums[self.edges // nodes] > 0] = weight / sums[source]
+        self.total = self.share.cumsum(0)
+
+    def first_step(
+        self, here: Tensor, generator: torch.Generator, out: Tensor | None = None
+    ) -> Tensor:
+        draw = uniform(len(here), generator, here.device, torch.float64)
+        first, degree = self.first.index_select(0, here), self.degree.index_select(0, here)
+        last = first + degree - 1
+        below = self.total.index_select(0, first) - self.share.index_select(0, first)
+        draw = below + draw * (self.total.index_select(0, last) - below)
+        place = torch.searchsorted(self.total, draw, right=True)
+        return torch.index_select(self.targets, 0, place.clamp(min=first, max=last), out=out)
+
+    def _lacking(self, before: Tensor, here: Tensor) -> Tensor:
+        place = torch.searchsorted(self.edges, here * len(self.degree) + before)
+        return self.lacking * self.share[place]
+
+    def _of_entries(self, entries: Tensor, before: Tensor, listed: Tensor) -> Tensor:
+        return self.share[entries] * self._weights(before, listed)

@@ -5,16 +5,23 @@ from __future__ import annotations
 from augcl.checks import whole_number
 from augcl.data.graph import GraphSet
 from augcl.ops.hashing import Hashes, refined_labels
-from augcl.rivals.kernel import GraphKernel, Occurrences, node_labels
+from augcl.rivals.kernel import (
+    EdgeLabelReader,
+    GraphKernel,
+    Occurrences,
+    edge_labels,
+    node_labels,
+)
 
 
-class WLKernel(GraphKernel):
+class WLKernel(EdgeLabelReader, GraphKernel):
     """Compare graphs by the trees of neighbours around their nodes (Weisfeiler–Lehman subtrees).
 
     The label of a node is refined `height` times by the labels of its neighbours. The kernel is
     the product of the label counts of two graphs over all rounds, divided by the lengths of both
     count vectors. All nodes of all graphs are relabelled at once, by 64-bit hashes. The first
-    label of a node is the hash of its features.
+    label of a node is the hash of its features. Where edges have labels, a neighbour counts
+    together with the label of the edge to it.
 
     Parameters
     ----------
@@ -22,6 +29,8 @@ class WLKernel(GraphKernel):
         Rounds of refinement; papers report heights from 1 to 5.
     normalize : bool
         Scale the kernel so that its diagonal is 1.
+    edge_labels : bool, optional
+        Use the labels of edges (features that are whole numbers). If None, where there are any.
     random_state, progress :
         Not used; every method has them.
 
@@ -53,16 +62,19 @@ class WLKernel(GraphKernel):
         *,
         height: int = 5,
         normalize: bool = True,
+        edge_labels: bool | None = None,
         random_state: int | None = 0,
         progress: bool = True,
     ) -> None:
         self.height = height
         self.normalize = normalize
+        self.edge_labels = edge_labels
         self.random_state = random_state
         self.progress = progress
 
     def _start(self) -> None:
         whole_number("height", self.height, least=0)
+        self._check_edge_switch()
 
     def _occurrences(self, data: GraphSet) -> Occurrences:
         return subtrees(data, int(self.height))
@@ -70,7 +82,8 @@ class WLKernel(GraphKernel):
 
 def wl_labels(graphs: GraphSet, height: int) -> list[Hashes]:
     """Return the labels (V,) of all nodes after 0 … `height` rounds of refinement."""
-    return refined_labels(node_labels(graphs), graphs.edge_index.cpu().numpy(), height)
+    labels, edges = node_labels(graphs), graphs.edge_index.cpu().numpy()
+    return refined_labels(labels, edges, height, edge_labels=edge_labels(graphs))
 
 
 def subtrees(graphs: GraphSet, height: int) -> Occurrences:

@@ -1,1 +1,1 @@
-"""A run: what is trained and judged, with which seeds, and the folder that keeps it."""
+"""A run: training and evaluation with several seeds, and the folder that keeps the results."""

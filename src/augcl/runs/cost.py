@@ -1,4 +1,4 @@
-"""How long a training with AUGCL takes, and how much memory: a rule of thumb from the sizes."""
+"""Estimate time and memory of a training from the sizes of the data, and check by a short run."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ Level = Literal["ok", "note", "warning"]
 
 @dataclass(frozen=True)
 class Finding:
-    """What was seen, and what to do about it.
+    """One line of `augcl doctor`: what was found, and what to do about it.
 
     Parameters
     ----------
     level : {"ok", "note", "warning"}
-        Fine; good to know; this will probably cost you something.
+        Fine, good to know, or probably a problem.
     about : str
-        The thing looked at, in a word or two.
+        The subject, in a word or two.
     what : str
-        What was seen.
+        What was found.
     cure : str
         What to do; empty where there is nothing to do.
     """
@@ -51,7 +51,7 @@ class Finding:
 
 
 def counted(count: int, thing: str) -> str:
-    """A number with its noun.
+    """Return a number with its noun.
 
     >>> counted(1, "node"), counted(2500, "node"), counted(2, "class")
     ('1 node', '2,500 nodes', '2 classes')
@@ -61,7 +61,7 @@ def counted(count: int, thing: str) -> str:
 
 
 def part_of(count: int, total: int, thing: str) -> str:
-    """A number out of all, with its share.
+    """Return a number out of a total, with its share.
 
     >>> part_of(1, 4, "node")
     '1 of 4 nodes (25 %)'
@@ -72,12 +72,12 @@ def part_of(count: int, total: int, thing: str) -> str:
 
 
 BATCH = 128
-SVM_CACHE = 200e6  # bytes that libsvm takes at most to remember kernel rows
+SVM_CACHE = 200e6  # bytes; the largest cache of kernel rows in libsvm
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What `augcl train` will do: epochs, those of them without weights, width of an embedding."""
+    """Epochs of `augcl train`, epochs before the weights, and the width of an embedding."""
 
     epochs: int
     warmup: int
@@ -85,7 +85,7 @@ class Plan:
 
     @classmethod
     def of(cls, spec: Spec, data: GraphSet | NodeGraph) -> Plan:
-        """As the method itself decides."""
+        """Read the plan from the settings of the method."""
         model = spec.estimator(data, 0)
         assert isinstance(model, Estimator)
         settings = model.settings()
@@ -94,9 +94,9 @@ class Plan:
 
 @dataclass(frozen=True)
 class Cost:
-    """Of one seed: seconds of each part, and the peak of memory in bytes.
+    """The cost of one seed: seconds of each part, and peak memory in bytes.
 
-    Memory is what comes on top of Python, torch and the data set itself.
+    The memory of Python, torch and the data set itself is not included.
     """
 
     plain_epoch: float
@@ -106,7 +106,7 @@ class Cost:
     memory: float
 
     def seconds(self, plan: Plan) -> float:
-        """Of training and evaluation.
+        """Return the seconds of training and evaluation.
 
         >>> Cost(1.0, 2.0, 5.0, 10.0, memory=0.0).seconds(Plan(epochs=40, warmup=20, width=32))
         75.0
@@ -117,9 +117,9 @@ class Cost:
 
 
 def estimate(data: GraphSet | NodeGraph, plan: Plan) -> Cost:
-    """What the sizes of the data let expect; the constants are those of one core of a server.
+    """Estimate the cost from the sizes of the data, with constants measured on one server core.
 
-    Only as good as a rule of thumb: machines differ by a factor of three and more.
+    This is a rule of thumb: machines differ by a factor of three and more.
     """
     if isinstance(data, GraphSet):
         return _of_set(data, plan.width)
@@ -130,10 +130,10 @@ def _of_set(graphs: GraphSet, width: int) -> Cost:
     N, V, E = len(graphs), graphs.num_nodes, graphs.num_edges
     batches = max(1.0, N / BATCH)
     epoch = 3e-6 * V + 1e-7 * E + 5e-3 * batches
-    data = 4.0 * V * graphs.num_features + 40.0 * E  # the batches hold it once more, with a CSR
+    data = 4.0 * V * graphs.num_features + 40.0 * E  # the batches hold a copy, with a CSR matrix
     layers, kept_per_layer, views = 3, 6, 2
     activations = (4 * width * layers * kept_per_layer * views * V + 100 * E) / batches
-    matrices = 8 * 1.9 * N**2 if N <= LARGEST_MATRIX else 0.0  # distances, and one kernel
+    matrices = 8 * 1.9 * N**2 if N <= LARGEST_MATRIX else 0.0  # distances and one kernel
     kernels = min(SVM_CACHE, 8.0 * N**2)
     judging = 0.0 if graphs.y is None else matrices + kernels
     return Cost(
@@ -151,7 +151,7 @@ def _of_graph(graph: NodeGraph, width: int) -> Cost:
     epoch = 5e-10 * N**2 * width + 1e-9 * (filled + E) * 2 * width
     activations = 4.0 * 2 * N * 20 * width  # both views, with their gradients
     features = 3 * (12.0 * filled + 40.0 * E)
-    rows = 40.0 * 256 * N  # of the weights, while they are looked at
+    rows = 40.0 * 256 * N  # of the weights, while their statistics are computed
     return Cost(
         plain_epoch=epoch,
         weighted_epoch=1.2 * epoch,
@@ -162,13 +162,13 @@ def _of_graph(graph: NodeGraph, width: int) -> Cost:
 
 
 GRAPHS, NODES = 2 * BATCH, 1500
-EPOCHS, WARMUP = 4, 2  # of the two of each kind the first is slow, and not counted
-TRIED_RUNS = 2  # of the protocol that judges nodes
+EPOCHS, WARMUP = 4, 2  # two epochs of each kind; the first is slow and not counted
+TRIED_RUNS = 2  # runs of the evaluation protocol for nodes
 
 
 @dataclass(frozen=True)
 class ShortRun:
-    """How much was tried, of how much, and the cost that follows for all of the data."""
+    """How many graphs or nodes were tried, out of how many, and the cost for all of them."""
 
     tried: int
     of: int
@@ -176,16 +176,16 @@ class ShortRun:
 
 
 def short_run(spec: Spec, data: GraphSet | NodeGraph, *, progress: bool = True) -> ShortRun:
-    """Train four epochs on a part of the data, and scale the cost up by the rule of `estimate`."""
+    """Train four epochs on a part of the data; scale the cost to all data as `estimate` does."""
     some = part_of_data(data)
     plan = Plan.of(spec, data)
     brief = replace(spec, epochs=EPOCHS, options={**spec.options, "warmup": WARMUP})
-    make_fabric("cpu")  # what is imported there is not of this run
+    make_fabric("cpu")  # so that its imports are not measured
     with (
         progress_bar("short run", 2, show=progress, stay=False) as report,
         warnings.catch_warnings(),
     ):
-        warnings.simplefilter("ignore")  # what four epochs do not learn is no news
+        warnings.simplefilter("ignore")  # four epochs may learn nothing
         before = start_watching_memory()
         model = brief.estimator(some, 0, progress=False).fit(some)
         report(1, "trained")
@@ -205,10 +205,10 @@ def short_run(spec: Spec, data: GraphSet | NodeGraph, *, progress: bool = True) 
 
 
 def scaled(measured: Cost, expected: Cost, expected_of_all: Cost) -> Cost:
-    """The cost of all, from what a part took and what was expected of the part and of all.
+    """Scale the measured cost of a part to all data, by the estimates for the part and for all.
 
-    Seconds grow as expected; to the memory is added what is expected of the rest, because much of
-    it does not grow.
+    Seconds are multiplied by the ratio of the estimates. Memory grows by their difference, because
+    much of it does not depend on the size.
     """
     parts = ("plain_epoch", "weighted_epoch", "fit", "evaluation")
     grown = {
@@ -216,12 +216,12 @@ def scaled(measured: Cost, expected: Cost, expected_of_all: Cost) -> Cost:
         for part in parts
         if getattr(expected, part)
     }
-    grown = {**dict.fromkeys(parts, 0.0), **grown}  # without labels nothing is judged
+    grown = {**dict.fromkeys(parts, 0.0), **grown}  # no evaluation without labels
     return Cost(**grown, memory=measured.memory + expected_of_all.memory - expected.memory)
 
 
 def part_of_data(data: GraphSet | NodeGraph) -> GraphSet | NodeGraph:
-    """Some graphs, or some nodes with the edges among them, evenly spread over all."""
+    """Return evenly spaced graphs, or evenly spaced nodes with the edges among them."""
     most, count = GRAPHS if isinstance(data, GraphSet) else NODES, _count(data)
     if count <= most:
         return data
@@ -251,7 +251,7 @@ def _count(data: GraphSet | NodeGraph) -> int:
 
 
 def _seconds_of_judging(embeddings: Any, data: GraphSet | NodeGraph) -> float | None:
-    """Of all runs of the protocol; None if the part cannot be judged, with too few of a class."""
+    """Time all runs of the protocol; None if a class of the part is too small to evaluate."""
     nodes = isinstance(data, NodeGraph)
     started = time.perf_counter()
     try:
@@ -262,15 +262,15 @@ def _seconds_of_judging(embeddings: Any, data: GraphSet | NodeGraph) -> float | 
 
 
 def start_watching_memory() -> float:
-    """Bytes in use; from here on the peak counts, where the system can forget an earlier one."""
+    """Reset the peak of memory, where the system can; return the bytes in use."""
     with contextlib.suppress(OSError):
         Path("/proc/self/clear_refs").write_text("5")
     return peak_memory()
 
 
 def peak_memory() -> float:
-    """The most bytes that this process had in use; 0 where nobody tells."""
-    with contextlib.suppress(OSError, StopIteration):  # ru_maxrss also counts who started this one
+    """Return the peak memory of this process in bytes; 0 if the system does not report it."""
+    with contextlib.suppress(OSError, StopIteration):  # ru_maxrss includes the parent process
         lines = Path("/proc/self/status").read_text().splitlines()
         return next(1024.0 * int(line.split()[1]) for line in lines if line.startswith("VmHWM"))
     try:
@@ -283,12 +283,12 @@ def peak_memory() -> float:
 
 LONG = 3600.0  # seconds
 BASE = 0.5e9  # bytes of Python and torch in each process
-MOST = 0.8  # of the machine's memory
+MOST = 0.8  # share of the machine's memory
 
 
 @dataclass(frozen=True)
 class Price:
-    """Of the whole command: seconds by the clock, bytes of one seed's work and of everything."""
+    """Cost of the whole command: wall-clock seconds, bytes of one seed, bytes of all processes."""
 
     seconds: float
     working_memory: float
@@ -296,7 +296,7 @@ class Price:
 
 
 def price(cost: Cost, plan: Plan, *, seeds: int, at_once: int) -> Price:
-    """Of all seeds, so many of them at once.
+    """Return the price of all seeds, with `at_once` of them in parallel.
 
     >>> cost = Cost(1.0, 1.0, 0.0, 5.0, memory=1e9)
     >>> price(cost, Plan(epochs=5, warmup=2, width=32), seeds=3, at_once=2)
@@ -310,7 +310,7 @@ def price(cost: Cost, plan: Plan, *, seeds: int, at_once: int) -> Price:
 def look_at_price(
     what: str, expected: Price, checked: Price | None, tried: ShortRun | None, *, of_nodes: bool
 ) -> list[Finding]:
-    """The estimate and, side by side, what the short run says; `what` names the training."""
+    """Report the estimate and, if there is one, the short run; `what` names the training."""
     best = checked or expected
     time, memory = duration(expected.seconds), size(expected.working_memory)
     if checked is not None and tried is not None:
@@ -362,7 +362,7 @@ def look_at_cost(
 
 
 def memory_of_machine() -> float | None:
-    """Bytes, if the system tells."""
+    """Return the memory of the machine in bytes, or None if the system does not report it."""
     try:
         return float(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
     except (AttributeError, ValueError, OSError):
@@ -370,7 +370,7 @@ def memory_of_machine() -> float | None:
 
 
 def duration(seconds: float) -> str:
-    """As people say it.
+    """Return seconds in a readable unit.
 
     >>> duration(0.4), duration(50), duration(200), duration(9000), duration(4e5)
     ('1 s', '50 s', '3 min', '2.5 h', '4.6 days')
@@ -383,7 +383,7 @@ def duration(seconds: float) -> str:
 
 
 def size(count: float) -> str:
-    """Bytes as people say it.
+    """Return bytes in a readable unit.
 
     >>> size(5.4e7), size(2.14e9), size(2.1e10)
     ('54 MB', '2.1 GB', '21 GB')

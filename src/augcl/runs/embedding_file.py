@@ -1,9 +1,9 @@
-"""Embeddings in a file that other programs read: .npz, .csv or .parquet."""
+"""Write and read embeddings in files that other programs can read: .npz, .csv or .parquet."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from zipfile import BadZipFile, is_zipfile
@@ -27,10 +27,13 @@ PARTS = ("train", "val", "test")
 
 @dataclass(frozen=True)
 class Embeddings:
-    """(n, d) embeddings, the labels (n,) if the file has them, and what else it tells of the task.
+    """(n, d) embeddings, the labels (n,) if the file has them, and what describes the task.
 
-    `level` is "graph", "node" or "any" if the file does not tell; `kernel` says that `Z` has the
-    similarities to the training graphs instead; `classes` are the names of the classes 0, 1, …
+    `level` is "graph", "node" or "any" (not known); `kernel` is true if `Z` holds the
+    similarities to the training graphs instead; `classes` are the names of the classes 0, 1, …;
+    `names` those of the graphs or nodes, `targets` those of the targets. `typed` is true if
+    the type of `y` separates classes from numbers; `columns` are all other columns of a table, or
+    arrays with one entry per row.
     """
 
     Z: NDArray[np.float32]
@@ -39,15 +42,22 @@ class Embeddings:
     splits: Splits | None = None
     kernel: bool = False
     classes: list[str] | None = None
+    names: list[str] | None = None
+    targets: list[str] | None = None
+    typed: bool = False
+    columns: dict[str, NDArray[Any]] = field(default_factory=dict)
 
     @property
     def task(self) -> Target:
-        """What `augcl.evaluate` takes for labels."""
-        return Target(self.y, self.level, self.splits, self.classes)
+        """Return the labels in the form that `augcl.evaluate` takes."""
+        y: Any = self.y
+        if self.typed and y is not None and y.dtype.kind == "f":
+            y = torch.from_numpy(y)  # numbers to predict, even if all of them are whole
+        return Target(y, self.level, self.splits, self.classes)
 
 
 def check_ending(path: Path) -> str:
-    """The file's ending, if it is one that we write."""
+    """Return the file's ending; raise `InputError` unless it is one of `ENDINGS`."""
     if path.suffix not in ENDINGS:
         raise InputError(f"{path}: the name must end in one of {', '.join(ENDINGS)}")
     return path.suffix
@@ -62,9 +72,9 @@ def write_embeddings(
 ) -> None:
     """Write embeddings with the names and labels of the graphs or nodes, where they have them.
 
-    An .npz holds the arrays Z, y, classes (what the classes are called, if they have names), names,
-    level ("graph" or "node") and, of nodes with fixed splits, train, val and test (S, n). A table
-    has the columns graph or node (the name), label, class (its name), z0, z1, … Of a `kernel`, the
+    An .npz holds the arrays Z, y, classes, names and targets (their names, where they have any),
+    level ("graph" or "node") and, for nodes with fixed splits, train, val and test (S, n). A table
+    has the columns graph or node (the name), label, class (its name), z0, z1, … For a `kernel`, the
     .npz has a true value called kernel, and the columns of a table are k0, k1, …
     """
     ending = check_ending(path)
@@ -79,7 +89,7 @@ def write_embeddings(
 
 
 def read_embeddings(path: Path) -> Embeddings:
-    """Read what `write_embeddings` wrote, or a file of the same shape."""
+    """Read a file that `write_embeddings` wrote, or another one with the same arrays or columns."""
     ending = check_ending(path)
     if not path.exists():
         raise InputError(f"{path} does not exist")
@@ -95,15 +105,15 @@ def read_embeddings(path: Path) -> Embeddings:
 
 def _read_npz(path: Path) -> Embeddings:
     if not is_zipfile(path):
-        raise InputError(f"{path} is no .npz file, or not all of one")
-    with np.load(path, allow_pickle=False) as arrays:  # reads those that are asked for
+        raise InputError(f"{path} is not a complete .npz file")
+    with np.load(path, allow_pickle=False) as arrays:  # reads an array when it is used
         if "Z" not in arrays:
             raise InputError(f"{path} has no array Z with the embeddings")
         return _checked(path, arrays)
 
 
 def _read_table(path: Path) -> dict[str, Any]:
-    """The arrays that an .npz would hold."""
+    """Return the arrays that an .npz file would hold."""
     reader = pyarrow.csv.read_csv if path.suffix == ".csv" else pyarrow.parquet.read_table
     table = reader(path)
     names = table.column_names
@@ -116,17 +126,22 @@ def _read_table(path: Path) -> dict[str, Any]:
     found = {"Z": Z, "kernel": np.bool_(kernel)}
     if "label" in names:
         found["y"] = table["label"].to_numpy()
+    targets = [name for name in names if name.startswith("target:")]
+    if targets:
+        found["y"] = np.column_stack([table[name].to_numpy() for name in targets])
+    found |= {name: table[name].to_numpy() for name in names if name not in {*columns, *found}}
     for level in ("node", "graph"):
         if level in names:
             found["level"] = np.str_(level)
+            found["names"] = table[level].to_numpy()
     return found
 
 
 def _checked(path: Path, arrays: Mapping[str, NDArray[Any]]) -> Embeddings:
     Z, y = arrays["Z"], arrays.get("y")
     if Z.dtype.kind not in "fiu":
-        raise InputError(f"{path}: the embeddings are not all numbers")
-    # A float32 written as text is shorter than what it stands for: only as float32 it is the same.
+        raise InputError(f"{path}: some embeddings are not numbers")
+    # CSV holds the shortest text that gives the same float32; as float64 it is another number.
     Z = Z.astype(np.float32) if path.suffix == ".csv" else Z
     if y is not None and y.dtype.kind in "OU" and not all(map(bool, y)):
         row = next(i for i, label in enumerate(y) if not label)
@@ -136,8 +151,19 @@ def _checked(path: Path, arrays: Mapping[str, NDArray[Any]]) -> Embeddings:
     if all(part in arrays for part in PARTS):
         splits = Splits(**{part: torch.from_numpy(arrays[part]) for part in PARTS})
     kernel = bool(arrays.get("kernel", False))
-    classes = arrays["classes"].tolist() if "classes" in arrays else None
-    return Embeddings(Z, y, level, splits, kernel=kernel, classes=classes)
+    words = {
+        part: list(map(str, arrays[part].tolist()))
+        for part in ("classes", "names", "targets")
+        if part in arrays
+    }
+    typed = path.suffix == ".npz" and level != "any"
+    more = {
+        key: arrays[key]
+        for key in arrays
+        if key not in ("Z", "y", "level", "kernel", "classes", "names", "targets", *PARTS)
+        and np.shape(arrays[key]) == (len(Z),)
+    }
+    return Embeddings(Z, y, level, splits, kernel=kernel, typed=typed, columns=more, **words)
 
 
 def _arrays(
@@ -148,10 +174,9 @@ def _arrays(
         arrays["kernel"] = np.bool_(True)
     if graphs.y is not None:
         arrays["y"] = graphs.y.cpu().numpy()
-    if graphs.classes is not None:
-        arrays["classes"] = np.asarray(graphs.classes, dtype=np.str_)
-    if graphs.names is not None:
-        arrays["names"] = np.asarray(graphs.names, dtype=np.str_)
+    for part in ("classes", "names", "targets"):
+        if getattr(graphs, part) is not None:
+            arrays[part] = np.asarray(getattr(graphs, part), dtype=np.str_)
     if isinstance(graphs, NodeGraph) and graphs.splits is not None:
         arrays |= {part: getattr(graphs.splits, part).cpu().numpy() for part in PARTS}
     return arrays
@@ -164,7 +189,10 @@ def _level(graphs: GraphSet | NodeGraph) -> str:
 def _table(embeddings: NDArray[np.float32], graphs: GraphSet | NodeGraph, kernel: bool) -> pa.Table:
     names = graphs.names or [str(i) for i in range(len(embeddings))]
     columns: dict[str, Any] = {_level(graphs): list(names)}
-    if graphs.y is not None:
+    if graphs.y is not None and graphs.y.dim() == 2:
+        called = graphs.targets or [str(t) for t in range(graphs.y.shape[1])]
+        columns |= {f"target:{name}": graphs.y[:, t].cpu().numpy() for t, name in enumerate(called)}
+    elif graphs.y is not None:
         columns["label"] = graphs.y.cpu().numpy()
         if graphs.classes is not None:
             columns["class"] = [graphs.classes[c] if c >= 0 else "" for c in graphs.y.tolist()]

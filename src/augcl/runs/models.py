@@ -83,7 +83,7 @@ def described_parameters(kind: type) -> dict[str, tuple[Any, str]]:
     0.2
     """
     described: dict[str, str] = {}
-    for base in reversed(kind.__mro__):  # a method may leave to its base what both share
+    for base in reversed(kind.__mro__):  # a base class may document shared parameters
         documentation = inspect.cleandoc(base.__doc__ or "")
         section = re.search(r"Parameters\n-+\n(.*?)(\n\n\w+\n-+\n|\Z)", documentation, re.DOTALL)
         for entry in re.split(r"\n(?=\S)", section[1] if section else ""):
@@ -94,7 +94,7 @@ def described_parameters(kind: type) -> dict[str, tuple[Any, str]]:
 
 
 CLASSIFIERS: dict[str, type[Method]] = {"Structure2VecClassifier": Structure2VecClassifier}
-"""What learns from labels: in model files only, it is no method that is compared."""
+"""Classes that learn from labels: they are saved and loaded, but are not among the methods."""
 
 
 def load_model(
@@ -104,14 +104,14 @@ def load_model(
     encoder: nn.Module | None = None,
     augmentation: Augmentation | None = None,
 ) -> Method:
-    """Read what ``model.save(path)`` wrote.
+    """Load a model that ``model.save(path)`` wrote.
 
     Parameters
     ----------
     path : str or Path
         The folder.
     device : str
-        Where the model is put.
+        Device of the loaded model.
     encoder : Module, optional
         A network of the same shape, if the model was trained with an encoder of your own.
     augmentation : callable, optional
@@ -150,7 +150,7 @@ def load_model(
     if isinstance(settings.get("augmentation"), dict):
         missing = MissingAugmentation(settings["augmentation"]["callable"])
         settings["augmentation"] = augmentation or missing
-    if "device" in parameters(method):  # what is no network has none
+    if "device" in parameters(method):  # only networks have a device
         settings["device"] = device
     model = method(**settings)
     model.restore(snapshot)

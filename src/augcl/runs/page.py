@@ -1,4 +1,4 @@
-"""A run as one self-contained page."""
+"""report.html: a run as one self-contained page."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from plotly.offline import get_plotlyjs
 from scipy.linalg import eigh
 
+from augcl.evaluation.scoring import NAMES, floor_text
 from augcl.files import packaged_text, write_text
 from augcl.hardness.affinity import MEANING
 from augcl.runs.embedding_file import Embeddings, read_embeddings
@@ -25,7 +26,7 @@ Metrics = list[dict[str, Any]]
 
 @dataclass(frozen=True)
 class Figure:
-    """A drawing with its title and a sentence on how to read it."""
+    """A drawing, its title, and a sentence that explains it."""
 
     title: str
     text: str
@@ -33,7 +34,7 @@ class Figure:
 
 
 def write_report(run: Path) -> Path:
-    """Write report.html into the folder of a finished run; returns its path."""
+    """Write report.html into the folder of a finished run; return its path."""
     result = read_result(run)
     template = packaged_text("augcl.runs", "template.html")
     page = Environment(autoescape=True).from_string(template)
@@ -78,8 +79,16 @@ def _facts(result: dict[str, Any]) -> list[tuple[str, str]]:
         facts.append(("accuracy", "not evaluated"))
     else:
         facts.append(("protocol", result["accuracy"]["protocol"]))
-        runs = ", ".join(f"{100 * r:.2f}" for r in result["accuracy"]["runs"])
-        facts.append(("accuracy of each seed (%)", runs))
+        scoring = result["accuracy"].get("scoring", "accuracy")
+        percent = scoring == "accuracy"
+        runs = ", ".join(
+            f"{100 * r:.2f}" if percent else f"{r:.3f}" for r in result["accuracy"]["runs"]
+        )
+        name = "accuracy of each seed (%)" if percent else f"{NAMES[scoring]} of each seed"
+        facts.append((name, runs))
+        if result["accuracy"].get("floor") is not None:
+            what, _, value = floor_text(scoring, result["accuracy"]["floor"]).partition(": ")
+            facts.append((what, value))
     facts += [(f"seconds of {k}", f"{v:.1f}") for k, v in result["seconds"].items()]
     return facts
 
@@ -87,29 +96,30 @@ def _facts(result: dict[str, Any]) -> list[tuple[str, str]]:
 def _figures(metrics: Metrics, run: Path) -> list[Figure]:
     figures = []
     if metrics:
-        text = "Mean over the batches of each epoch; one line a seed."
+        text = "Mean over the batches of each epoch; one line per seed."
         weighted = min((m["epoch"] for m in metrics if "hardness" in m), default=None)
         if weighted is not None:
-            text += " From the dotted line on the negatives are weighted, which makes it another"
-            text += " loss: its jump there is no progress."
+            text += " From the dotted line on, the negatives are weighted. The weighted loss is"
+            text += " another function: do not compare it with the loss before the line."
         html = _curves(metrics, lambda m: m["loss"], "loss", mark=weighted)
         figures.append(Figure("Loss", text, html))
     if any("weight_std" in m for m in metrics):
         text = (
-            "Standard deviation of the weights of the negatives, whose mean is 1. At 0 the method "
-            "would be the plain one."
+            "Standard deviation of the weights of the negatives, whose mean is 1. At 0, all "
+            "weights are 1 and the loss is the unweighted one."
         )
         html = _curves(metrics, lambda m: m.get("weight_std"), "std of w")
         figures.append(Figure("Spread of the weights", text, html))
     if any("weight_true_negatives" in m for m in metrics):
         text = (
             "Mean weight of true negatives (other class) minus that of false ones (same class). "
-            "Above 0 the weights know something about the classes. Labels are only looked at."
+            "Above 0, the weights carry information about the classes. The training does not use "
+            "the labels."
         )
         gap = _curves(metrics, _class_gap, "true − false")
         figures.append(Figure("Do the weights know the classes?", text, gap))
     figures.append(_embeddings(run))
-    # The first drawing carries the library, so that the page needs no network.
+    # The first drawing contains plotly.js, so that the page needs no network.
     script = f"<script>{get_plotlyjs()}</script>"
     return [replace(figures[0], html=script + figures[0].html), *figures[1:]]
 
@@ -117,7 +127,7 @@ def _figures(metrics: Metrics, run: Path) -> list[Figure]:
 def _embeddings(run: Path) -> Figure:
     stored = read_embeddings(run / "embeddings.npz")
     place = "in the space of the kernel" if stored.kernel else "of the embeddings"
-    colours = "" if stored.y is None else ", coloured by class"
+    colours = "" if stored.y is None else f", coloured by {_numbers(stored)[0] or 'class'}"
     text = f"First two principal components {place} of seed 0{colours}."
     plane = _kernel_plane(stored.Z) if stored.kernel else _plane(stored.Z)
     return Figure("Embeddings", text, _scatter(plane, stored))
@@ -151,7 +161,7 @@ def _curves(
 
 
 def _plane(Z: Any) -> NDArray[np.float64]:
-    """(n, 2) first principal components of embeddings."""
+    """Return the first two principal components (n, 2) of embeddings."""
     centred = np.asarray(Z, dtype=np.float64)
     centred = centred - centred.mean(0)
     _, _, axes = np.linalg.svd(centred, full_matrices=False)
@@ -160,7 +170,7 @@ def _plane(Z: Any) -> NDArray[np.float64]:
 
 
 def _kernel_plane(K: Any) -> NDArray[np.float64]:
-    """(n, 2) the same of a kernel: principal components of whatever it is the product of."""
+    """Return the first two kernel principal components (n, 2)."""
     centred = np.asarray(K, dtype=np.float64)
     centred = centred - centred.mean(0)
     centred = centred - centred.mean(1, keepdims=True)
@@ -170,11 +180,24 @@ def _kernel_plane(K: Any) -> NDArray[np.float64]:
     return plane
 
 
+def _numbers(stored: Embeddings) -> tuple[str | None, Any]:
+    """Return name and values of the first target, if there are numbers instead of classes."""
+    if stored.y is None or (stored.y.ndim == 1 and stored.y.dtype.kind != "f"):
+        return None, None
+    return (stored.targets or ["target"])[0], stored.y.reshape(len(stored.y), -1)[:, 0]
+
+
 def _scatter(plane: NDArray[np.float64], stored: Embeddings) -> str:
     figure = go.Figure()
     numbers = np.arange(len(plane))
     y, called = stored.y, stored.classes
+    y = None if y is None or y.dtype.kind == "f" else y  # numbers to predict are no classes
     noun = "node" if stored.level == "node" else "graph"
+    texts = np.asarray(stored.names or [f"{noun} {i}" for i in numbers], dtype=object)
+    target, values = _numbers(stored)
+    colours = {}
+    if target is not None:
+        y, colours = None, {"color": values, "showscale": True, "colorbar": {"title": target}}
     for label in [None] if y is None else np.unique(y):
         rows = slice(None) if label is None else y == label
         second = plane[rows, 1] if plane.shape[1] > 1 else np.zeros(len(plane[rows]))
@@ -186,8 +209,8 @@ def _scatter(plane: NDArray[np.float64], stored: Embeddings) -> str:
             y=second,
             mode="markers",
             name=name,
-            marker={"size": 6, "opacity": 0.7},
-            text=[f"{noun} {i}" for i in numbers[rows]],
+            marker={"size": 6, "opacity": 0.7, **colours},
+            text=texts[rows].tolist(),
         )
     figure.update_layout(xaxis_title="component 1", yaxis_title="component 2")
     return _html(figure)

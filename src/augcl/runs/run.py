@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import time
+import warnings
 from dataclasses import asdict, dataclass, field
 from importlib.metadata import version
 from pathlib import Path
@@ -15,7 +16,7 @@ import torch
 from numpy.typing import NDArray
 
 from augcl.checks import parameters
-from augcl.data import GraphSet, NodeGraph, load_graph, load_graphs
+from augcl.data import GraphSet, NodeGraph, Reading, load_graph, load_graphs
 from augcl.data.catalogue import known_name
 from augcl.errors import InputError, one_of
 from augcl.evaluation import evaluate
@@ -28,11 +29,12 @@ from augcl.methods.presets import preset_for
 from augcl.methods.recipes import get_recipe, left_to_recipe
 from augcl.runs.models import METHODS
 from augcl.training.loop import make_fabric
-from augcl.training.method import Method, fingerprint, plain_settings
+from augcl.training.method import EDGE_SWITCHES, Method, fingerprint, plain_settings
 
 NODE_RUNS = 20
 """Splits of the nodes that judge one training at most; those of two seeds do not overlap."""
 
+FOLDS = 10  # of the protocols for targets that are no classes
 BY_FEATURES = "by features"
 """In place of an augmentation that depends on the data."""
 
@@ -43,7 +45,8 @@ class Spec:
 
     `options` are further parameters of the method, for instance ``{"tau": 0.5}``, and
     `hardness_options` those of the hardness, over what the recipe says. `epochs` None: as the
-    preset says; `protocol` None: the customary one.
+    preset says; `protocol` None: the customary one. `target`, `task`, `missing`, `smiles` and
+    `skip_bad` say how the data are read, see :func:`augcl.load`.
     """
 
     dataset: str
@@ -56,6 +59,16 @@ class Spec:
     options: dict[str, Any] = field(default_factory=dict)
     hardness_options: dict[str, Any] = field(default_factory=dict)
     protocol: str | None = None
+    target: str | None = None
+    task: str = "auto"
+    missing: str = "error"
+    smiles: str | None = None
+    skip_bad: bool = False
+
+    @property
+    def reading(self) -> Reading:
+        """How the data are read."""
+        return Reading(self.target, self.task, self.missing, self.smiles, self.skip_bad)
 
     @property
     def level(self) -> str:
@@ -71,20 +84,30 @@ class Spec:
     def load(self, data_dir: str | None = None) -> GraphSet | NodeGraph:
         """The data set, as the method needs it."""
         read = load_graphs if self.level == "graph" else load_graph
-        return read(self.dataset, data_dir=data_dir, features=self.features)
+        return read(self.dataset, data_dir=data_dir, features=self.features, how=self.reading)
 
     def estimator(self, data: GraphSet | NodeGraph, seed: int, **more: Any) -> Method:
         """The method with these settings."""
         usual = "random2" if data.num_features > 1 else "random3"
         return self._method(self._published(data.name, usual), random_state=seed, **more)
 
-    def _published(self, dataset: str, augmentation: str = BY_FEATURES) -> dict[str, str]:
+    def fingerprint(self, data: GraphSet | NodeGraph) -> str:
+        """A hash of the data; edge features are a part of it where the method may use them."""
+        switch = getattr(METHODS[self.method], "edge_switch", None)
+        used = switch is not None and getattr(self.estimator(data, 0), switch) is not False
+        return fingerprint(data, edge_features=used)
+
+    def _published(self, dataset: str, augmentation: str = BY_FEATURES) -> dict[str, Any]:
         """The settings of a data set; `augmentation` is for graphs without a published one."""
         if self.level == "node":
             file = METHODS[one_of(self.method, METHODS, "method")].preset_file
             return {} if file is None else {"preset": preset_for(dataset, file)}
-        published = packaged_toml("augcl.runs", "presets.toml")["augmentation"]
-        return {"augmentation": self.augmentation or published.get(dataset, augmentation)}
+        published = packaged_toml("augcl.runs", "presets.toml")
+        usual = published["augmentation"].get(dataset, augmentation)
+        edges = (
+            dict.fromkeys(EDGE_SWITCHES, False) if dataset in published["edges"]["unused"] else {}
+        )
+        return {"augmentation": self.augmentation or usual, **edges}
 
     def _method(self, preset: dict[str, Any], **more: Any) -> Method:
         """With the options, and those of the general settings that the method has."""
@@ -112,9 +135,12 @@ class Spec:
         The augmentation of graphs without a published one depends on the data, see `estimator`.
         """
         name = known_name(self.dataset) or Path(self.dataset).name
-        method = self._method(self._published(name))
+        published = self._published(name)
+        method = self._method(published)
         settings = method.settings()
-        recipe, left = {}, {"random_state", "hardness"}
+        # A set with a published setting of the edges is what it was before there were others.
+        usual = {s for s in EDGE_SWITCHES if s in published and settings.get(s) == published[s]}
+        recipe, left = {}, {"random_state", "hardness"} | usual
         if "recipe" in settings:
             recipe, left = get_recipe(self.recipe).shared(), left | left_to_recipe(method)
         revision = METHODS[self.method].revision
@@ -127,6 +153,7 @@ class Spec:
             "hardness": hardness_settings(self.hardness_object()),
             "features": self.features,
             "protocol": self.protocol,
+            **({"reading": self.reading.mark} if self.reading.mark else {}),
         }
 
     def hardness_object(self) -> Hardness:
@@ -164,7 +191,9 @@ def run(
     progress: bool = True,
 ) -> Outcome:
     """Load, train, embed and (with labels, and if `judge`) evaluate."""
-    data = spec.load(data_dir)
+    with warnings.catch_warnings():  # who asks for several seeds was told when they were checked
+        warnings.filterwarnings("ignore", message=".*(not used|left out)")
+        data = spec.load(data_dir)
     model = spec.estimator(data, seed, device=device, progress=progress)
     started = time.perf_counter()
     model.fit(data, folder=folder, resume=resume)
@@ -175,7 +204,7 @@ def run(
         "seed": seed,
         "settings": model.settings(),
         "hardness_settings": plain_settings(spec.hardness_object()),
-        "data": fingerprint(data),
+        "data": spec.fingerprint(data),
         "labelled": data.y is not None,
         "accuracy": None,
         "weights": weight_summary(model.history_),
@@ -183,11 +212,10 @@ def run(
         "seconds": {"training": training},
         "losses": [round(m["loss"], 6) for m in model.history_],
     }
-    if judge and data.y is not None:
+    if judge and data.labels is not None:
         started = time.perf_counter()
         score = evaluate(
-            embeddings,
-            data,
+            *_labelled(embeddings, data, kernel=model.gives_kernel),
             kernel=model.gives_kernel,
             protocol=spec.protocol or "auto",
             repeats=1 if spec.level == "graph" else None,
@@ -201,10 +229,25 @@ def run(
             "inner": [float(fold) for run in score.inner for fold in run],
             "protocol": score.protocol,
             "split_hash": score.split_hash,
+            "scoring": score.scoring,
+            "floor": score.floor,
+            **({"majority": _majority(data)} if data.task == "classification" else {}),
         }
         record["seconds"]["evaluation"] = time.perf_counter() - started
     record["versions"] = versions()
     return Outcome(record, model, embeddings, data)
+
+
+def _labelled(
+    embeddings: NDArray[np.float32], data: GraphSet | NodeGraph, *, kernel: bool
+) -> tuple[NDArray[np.float32], GraphSet | NodeGraph]:
+    """The embeddings of the graphs whose class is known, and these graphs; nodes as they are."""
+    labels = data.labels
+    if not isinstance(data, GraphSet) or labels is None or bool((labels >= 0).all()):
+        return embeddings, data
+    known = (labels >= 0).cpu()
+    rows = embeddings[known.numpy()]
+    return rows[:, known.numpy()] if kernel else rows, data.select(known)
 
 
 def check(
@@ -216,8 +259,16 @@ def check(
         make_fabric(device)
     if isinstance(data, GraphSet) and len(data) < 2:
         raise InputError(f"{spec.dataset} has one graph: contrasting needs two or more")
-    if judge and data.y is not None:
-        known = data.y.cpu() if isinstance(data, GraphSet) else data.y[data.y >= 0].cpu()
+    if judge and data.y is not None and data.task != "classification":
+        known = ~data.y.isnan().cpu().reshape(len(data.y), -1)
+        if int(known.any(dim=1).sum()) < 2 * FOLDS:
+            raise InputError(
+                f"the embeddings of {spec.dataset} cannot be evaluated: {FOLDS} folds need targets "
+                f"of {2 * FOLDS} samples or more; augcl train --no-evaluate trains without an "
+                "evaluation"
+            )
+    elif judge and data.labels is not None:
+        known = data.labels[data.labels >= 0].cpu()
         classes, codes = known.unique(return_inverse=True)
         called = [data.classes[c] if data.classes else c for c in classes.tolist()]
         try:
@@ -232,6 +283,13 @@ def check(
                 f"the embeddings of {spec.dataset} cannot be evaluated: {reason}; "
                 "augcl train --no-evaluate trains without an evaluation"
             ) from None
+
+
+def _majority(data: GraphSet | NodeGraph) -> float:
+    """Return the share of the largest class."""
+    assert data.y is not None
+    counts = torch.bincount(data.y[data.y >= 0])
+    return float(counts.max() / counts.sum())
 
 
 def weight_summary(history: list[dict[str, Any]]) -> dict[str, Any] | None:

@@ -1,4 +1,4 @@
-"""Is a finished run what it claims to be? Its weights, its loss, its seeds."""
+"""Check a finished run: its weights, its loss, its seeds, its embeddings."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from augcl.training.collapse import all_alike
 Metrics = list[dict[str, Any]]
 Curve = np.ndarray[Any, Any]
 
-FEWEST = 4  # epochs that make a line
+FEWEST = 4  # epochs that a straight line is fitted to
 SURE = 3.0  # standard errors
-WORTH = 0.01  # share of the loss, below which a change is none
+WORTH = 0.01  # share of the loss; a smaller change does not count
 
 
 def look_at_loss(metrics: Metrics) -> list[Finding]:
-    """Findings from the lines of metrics.jsonl, of all seeds."""
+    """Report findings from metrics.jsonl, which holds the epochs of all seeds."""
     seeds = sorted({m["seed"] for m in metrics})
     if not seeds:
         what = "no epochs: this is the untrained encoder"
@@ -48,9 +48,9 @@ def look_at_loss(metrics: Metrics) -> list[Finding]:
 
 
 def last_quarter(curve: Metrics) -> Curve:
-    """The losses of the last quarter of the epochs, or since the weights were last fitted.
+    """Return the losses of the last quarter of the epochs, or since the last fit of the weights.
 
-    With other weights it is another loss: one line through both would mean nothing.
+    Other weights make another loss, so no line is fitted through both.
 
     >>> last_quarter([{"loss": float(i)} for i in range(16)]).tolist()
     [12.0, 13.0, 14.0, 15.0]
@@ -61,13 +61,13 @@ def last_quarter(curve: Metrics) -> Curve:
 
 
 def start(curve: Metrics) -> Curve:
-    """The losses until the weights set in."""
+    """Return the losses of the epochs before the first weights."""
     fits = [i for i, m in enumerate(curve) if "hardness" in m]
     return np.array([m["loss"] for m in curve[: fits[0] if fits else len(curve)]])
 
 
 def trend(losses: Curve) -> int:
-    """-1 falling, 1 rising, 0 neither: the change along a straight line, against the noise.
+    """Return -1 for falling, 1 for rising, 0 for neither: a fitted line's change against the noise.
 
     >>> trend(np.array([4.0, 3.0, 2.0, 1.0])), trend(np.array([1.0, 2.0, 1.0, 2.0, 1.0]))
     (-1, 0)
@@ -84,7 +84,7 @@ def trend(losses: Curve) -> int:
 
 
 def fell(losses: Curve) -> bool:
-    """Whether it ends below where it began; of a few epochs nothing is said."""
+    """Return whether the last loss is below the first; True for fewer than `FEWEST` epochs."""
     return len(losses) < FEWEST or losses[-1] < (1 - WORTH) * losses[0]
 
 
@@ -103,20 +103,20 @@ def _of(some: list[int], seeds: list[int]) -> str:
 
 Weights = list[dict[str, Any] | None]
 
-NEAR_ONE, SPREAD = 0.9, 0.01  # weights like this are those of a model that says nothing
-LEARNED = 0.01  # by how much the agreement must beat the larger group
+NEAR_ONE, SPREAD = 0.9, 0.01  # beyond these, the weights carry no information
+LEARNED = 0.01  # least advantage over guessing the larger group
 CURES = {
-    "collapsed": "the loss is the plain one there: use --recipe default, or --hardness none at "
-    "less cost",
+    "collapsed": "the loss is then the unweighted one: use --recipe default, or --hardness none, "
+    "which costs less",
     "unlearned": "the uncertainty model has learned nothing: train for more --epochs, or set "
     "another reward, for instance --set hardness.reward=1.5",
 }
-GAP = 0.01  # between mean weights, below which they are alike
-FAR_OUT = 0.03  # of accuracy; nearer is no outlier, however alike the other seeds are
+GAP = 0.01  # smallest difference of mean weights that counts
+FAR_OUT = 0.03  # accuracy; a seed nearer to the median is never an outlier
 
 
 def look_at_run(folder: Path) -> list[Finding]:
-    """Findings of the folder that `augcl train` wrote."""
+    """Report findings on a folder that `augcl train` wrote."""
     result = read_result(folder)
     stored = read_embeddings(folder / "embeddings.npz")
     return [
@@ -129,7 +129,7 @@ def look_at_run(folder: Path) -> list[Finding]:
 
 
 def look_at_training(collapsed: dict[int, str]) -> list[Finding]:
-    """Which seeds learned nothing?"""
+    """Report the seeds that learned nothing."""
     cure = "lower --lr, or train for more --epochs if the loss still falls"
     return [
         Finding("warning", "training", f"seed {seed} learned nothing: {why}", cure)
@@ -138,13 +138,13 @@ def look_at_training(collapsed: dict[int, str]) -> list[Finding]:
 
 
 def look_at_weights(hardness: str, weights: Weights) -> list[Finding]:
-    """Do the weights of the negatives say anything, and is it right?"""
+    """Report whether the weights of the negatives differ, and whether they follow the classes."""
     if hardness == "none":
         return [Finding("ok", "weights", "none: every negative counts the same (--hardness none)")]
     known = [w for w in weights if w]
     if not any("weight_std" in w for w in known):
         if hardness != "augcl":
-            return [Finding("ok", "weights", f"{hardness} gives no weights to look at")]
+            return [Finding("ok", "weights", f"{hardness} has no weights to check")]
         cure = "train for more epochs: the first half of them is a warm-up"
         return [Finding("note", "weights", "the weights were never used", cure)]
     return [*_alive(known), *_agreement(known), *_class_gap(known)]
@@ -199,7 +199,7 @@ def _class_gap(known: list[dict[str, Any]]) -> list[Finding]:
 def look_at_accuracy(
     seeds: list[int], accuracy: dict[str, Any] | None, y: Any = None
 ) -> list[Finding]:
-    """Is it better than a guess, and does a seed stand far out?"""
+    """Report whether the accuracy beats guessing, and whether a seed is an outlier."""
     if accuracy is None:
         cure = "augcl evaluate on its embeddings.npz gives a score, if there are labels"
         return [Finding("note", "accuracy", "not evaluated", cure)]
@@ -210,7 +210,7 @@ def look_at_accuracy(
     if guess is not None:
         what += f"; guessing the largest class: {100 * guess:.1f} %"
     if guess is not None and runs.mean() <= guess + LEARNED:
-        cure = "nothing of the classes was learned: try other --features or --augmentation"
+        cure = "the embeddings do not separate the classes: try other --features or --augmentation"
         findings.append(Finding("warning", "accuracy", what, cure))
     else:
         findings.append(Finding("ok", "accuracy", what))
@@ -218,9 +218,9 @@ def look_at_accuracy(
 
 
 def look_at_seeds(seeds: list[int], runs: np.ndarray[Any, Any]) -> list[Finding]:
-    """Seeds whose accuracy is far from the middle of all."""
+    """Report seeds whose accuracy is far from the median."""
     if len(runs) < 3:
-        what = f"only {len(runs)}: the spread by chance is unknown"
+        what = f"only {len(runs)}: too few to estimate the spread"
         return [Finding("note", "seeds", what, "--seeds 5 shows the spread")]
     off = np.abs(runs - np.median(runs))
     far = off > max(FAR_OUT, 5 * float(np.median(off)))
@@ -234,7 +234,7 @@ def look_at_seeds(seeds: list[int], runs: np.ndarray[Any, Any]) -> list[Finding]
 
 
 def look_at_embeddings(Z: np.ndarray[Any, Any]) -> list[Finding]:
-    """Do they differ at all?"""
+    """Report embeddings that are all the same."""
     if not all_alike(torch.from_numpy(Z)):
         return []
     cure = "lower --lr, or give the nodes features that differ"
@@ -242,8 +242,8 @@ def look_at_embeddings(Z: np.ndarray[Any, Any]) -> list[Finding]:
 
 
 def _guess(y: Any) -> float | None:
-    if y is None:
-        return None
+    if y is None or y.ndim > 1 or (y.dtype.kind == "f" and not np.all(y == np.round(y))):
+        return None  # not classes
     known = y[y >= 0] if y.dtype.kind in "if" else y
     counts = np.unique(known, return_counts=True)[1]
     return float(counts.max() / counts.sum()) if len(counts) else None

@@ -16,17 +16,19 @@ import numpy as np
 from joblib import Parallel, delayed
 
 from augcl.errors import InputError
+from augcl.evaluation.scoring import NAMES, floor_text, written
 from augcl.files import FORMAT, check_format, read_record, write_json, write_text
 from augcl.runs.embedding_file import write_embeddings
 from augcl.runs.run import Spec, one_thread, run, share_threads, versions
 from augcl.training.checkpoint import same_settings
-from augcl.training.method import fingerprint
 from augcl.training.progress import print_warning, progress_bar
 
 RESULT = "result.json"
 RECORD = "record.json"
 METRICS = "metrics.jsonl"
 CURE = "resume the run"
+IMBALANCED = 0.8
+"""Share of the largest class from which on the table shows it."""
 KEPT = ("model", "embeddings.npz")
 """What the first seed leaves for the whole run."""
 
@@ -55,7 +57,7 @@ def run_seeds(spec: Spec, seeds: int, place: Place) -> dict[str, Any]:
     place.out.mkdir(parents=True, exist_ok=True)
     finished: dict[int, dict[str, Any] | None] = dict.fromkeys(range(seeds))
     if place.resume:
-        data = fingerprint(spec.load(place.data_dir))
+        data = spec.fingerprint(spec.load(place.data_dir))
         finished = {seed: _finished(spec, seed, place, data) for seed in finished}
     missing = [seed for seed, record in finished.items() if record is None]
     if missing and min(place.jobs, seeds) > 1:
@@ -95,8 +97,8 @@ def read_metrics(folder: Path) -> list[dict[str, Any]]:
 
 def accuracy_text(accuracy: dict[str, Any]) -> str:
     """The accuracy of a result as people write it; over one seed there is no spread to tell."""
-    mean = f"{100 * accuracy['mean']:.2f}"
-    return f"{mean} ± {100 * accuracy['std']:.2f} %" if has_spread(accuracy) else f"{mean} %"
+    std = accuracy["std"] if has_spread(accuracy) else None
+    return written(accuracy.get("scoring", "accuracy"), accuracy["mean"], std)
 
 
 def has_spread(accuracy: dict[str, Any]) -> bool:
@@ -110,8 +112,14 @@ def result_rows(result: dict[str, Any]) -> list[tuple[str, str]]:
     rows = [("accuracy", "not evaluated")]
     if accuracy is not None:
         count = len(accuracy["runs"])
-        name = f"accuracy ({accuracy['protocol']}, {count} seed{'s' * (count > 1)})"
-        rows = [(name, accuracy_text(accuracy))]
+        scoring = accuracy.get("scoring", "accuracy")  # earlier versions had no other
+        name = f"{NAMES[scoring]} ({accuracy['protocol']}, {count} seed{'s' * (count > 1)})"
+        rows = [(name, accuracy_text(accuracy).removeprefix(f"{NAMES[scoring]} "))]
+        if accuracy.get("floor") is not None:
+            what, _, value = floor_text(scoring, accuracy["floor"]).partition(": ")
+            rows.append((what, value.removeprefix(f"{NAMES[scoring]} ")))
+        if accuracy.get("majority", 0) >= IMBALANCED:
+            rows.append(("share of the largest class", f"{100 * accuracy['majority']:.1f} %"))
     collapsed = collapses(result)
     if collapsed:
         name = "seeds that learned nothing (see augcl doctor)"
@@ -167,15 +175,19 @@ def summarise(spec: Spec, records: list[dict[str, Any]]) -> dict[str, Any]:
     if judged:
         runs = [found["mean"] for found in judged]
         nodes = spec.level == "node"
+        fraction = judged[0].get("scoring", "accuracy") not in ("r2", "mae", "rmse")
         spread = [split for found in judged for split in found["folds"]] if nodes else runs
         accuracy = {
             "mean": float(np.mean(runs)),
             "std": float(np.std(spread)),
             "std_over": "splits" if nodes else "seeds",
             "runs": runs,
-            "unit": "fraction",
+            "unit": "fraction" if fraction else "as the target",
             "protocol": judged[0]["protocol"],
             "split_hashes": [found["split_hash"] for found in judged],
+            "scoring": judged[0].get("scoring", "accuracy"),
+            "floor": _mean_floor(judged),
+            **({"majority": judged[0]["majority"]} if "majority" in judged[0] else {}),
         }
     parts = {name for r in records for name in r["seconds"]}
     return {
@@ -194,6 +206,11 @@ def summarise(spec: Spec, records: list[dict[str, Any]]) -> dict[str, Any]:
         "seconds": {p: sum(r["seconds"].get(p, 0.0) for r in records) for p in sorted(parts)},
         "versions": versions(),
     }
+
+
+def _mean_floor(judged: list[dict[str, Any]]) -> float | None:
+    floors = [found["floor"] for found in judged if found.get("floor") is not None]
+    return float(np.mean(floors)) if floors else None
 
 
 def _one_seed(spec: Spec, seed: int, place: Place, shared: bool) -> dict[str, Any]:

@@ -1,1 +1,1 @@
-"""The one training loop, its checkpoints and progress, and the estimator around it."""
+"""The training loop, its callbacks and checkpoints, and the base classes of all methods."""

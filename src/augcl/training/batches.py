@@ -1,4 +1,4 @@
-"""What an epoch goes through: batches, and the statistics by which batch norm normalises them."""
+"""Batches of an epoch, and the statistics that batch norm uses."""
 
 from __future__ import annotations
 
@@ -16,11 +16,10 @@ from augcl.views.nodes import NodeViews
 
 
 def fixed_batches(graphs: GraphSet, size: int, generator: torch.Generator) -> list[GraphSet]:
-    """Shuffle the graphs once and cut them into batches; a single last graph joins its neighbours.
+    """Shuffle the graphs once and cut them into batches; a last batch of one joins the one before.
 
     The members of a batch never change (as in the published code), so what depends on the batch
-    alone, such as its adjacency, is computed once. One graph has no negatives and would teach
-    nothing.
+    alone, such as its adjacency, is computed once. A batch of one graph has no negatives.
     """
     if not len(graphs):
         raise InputError(f"{graphs.name} holds no graphs: give at least one")
@@ -32,7 +31,7 @@ def fixed_batches(graphs: GraphSet, size: int, generator: torch.Generator) -> li
 
 
 class NodeBatch:
-    """One graph with all its nodes: the only batch of an epoch of a node method.
+    """All nodes of one graph: the only batch per epoch of a node method.
 
     Attributes
     ----------
@@ -45,7 +44,7 @@ class NodeBatch:
     def __init__(self, graph: NodeGraph) -> None:
         self.graph = graph
         self.views = NodeViews(graph)
-        self.labels = None if graph.y is None else graph.y.to(graph.x.device)
+        self.labels = None if graph.labels is None else graph.labels.to(graph.x.device)
 
     def __len__(self) -> int:
         return self.graph.num_nodes
@@ -53,7 +52,7 @@ class NodeBatch:
 
 @contextmanager
 def batch_statistics(network: nn.Module) -> Iterator[None]:
-    """Normalise each batch by its own statistics, as in training, but keep the running averages."""
+    """Normalise each batch by its own statistics, as in training; leave the running averages."""
     norms = [m for m in network.modules() if isinstance(m, _BatchNorm)]
     momenta = [norm.momentum for norm in norms]
     network.train()
@@ -80,4 +79,4 @@ STATISTICS: dict[str, Callable[[nn.Module], AbstractContextManager[None]]] = {
     "batch": batch_statistics,
     "running": running_statistics,
 }
-"""Both by the names that recipes use."""
+"""Both kinds of statistics, by the names that recipes use."""

@@ -1,8 +1,8 @@
 """Callbacks: watch a training epoch by epoch, write its metrics down, or stop it.
 
-Give them to any neural method, ``GraphCL(callbacks=[…])``. First come `Callback` and two loggers
-for everybody (``augcl.callbacks``), then the callbacks by which every training here keeps its time,
-its best epoch, its progress bar and its files.
+Pass them to any neural method, ``GraphCL(callbacks=[…])``. `Callback` and two loggers are public
+(``augcl.callbacks``). The others are used by every training: they measure its time, keep its best
+epoch, show its progress bar and write its files.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ Callbacks = Sequence[Any]
 
 
 class Callback:
-    """Hooks into a training; override those you need.
+    """Base class with one method per event of a training; override those you need.
 
     An object of any other class that has some of these methods works as well. The estimator can be
     used as if it were fitted: ``estimator.history_`` holds the epochs so far, and in
-    `on_epoch_end` ``estimator.transform(X)`` gives the embeddings of the moment.
+    `on_epoch_end` ``estimator.transform(X)`` returns the current embeddings.
 
-    Callbacks decide nothing about the numbers: they are not saved with a model, and a run can be
-    resumed with others.
+    Callbacks do not change the numbers: they are not saved with a model, and a run can be resumed
+    with others.
 
     Examples
     --------
@@ -68,9 +68,9 @@ class Callback:
         """Called after each step; `metrics` has epoch, batch, batches and the loss of the batch."""
 
     def on_epoch_end(self, estimator: Any, metrics: Metrics) -> bool | None:
-        """Called after an epoch, with all its metrics; return True to end the training.
+        """Called after an epoch, with all its metrics; return True to stop the training.
 
-        What is added to `metrics` (as JSON knows it) goes into ``history_`` and metrics.jsonl.
+        Entries that you add to `metrics` (JSON values) go into ``history_`` and metrics.jsonl.
         """
         return None
 
@@ -84,7 +84,7 @@ class CSVLogger(Callback):
     Parameters
     ----------
     path : path
-        The file; each training starts it again, a resumed one with the epochs done before.
+        The file. Each training overwrites it; a resumed one writes the earlier epochs first.
 
     Examples
     --------
@@ -105,7 +105,7 @@ class CSVLogger(Callback):
         self._write(estimator.history_)
 
     def on_epoch_end(self, estimator: Any, metrics: Metrics) -> None:
-        """Add a row; a metric that was not there before adds a column."""
+        """Add a row; a new metric adds a column."""
         if flattened(metrics).keys() <= set(self._columns):
             append_line(Path(self.path), self._text([metrics]).rstrip("\n"))
         else:
@@ -113,7 +113,7 @@ class CSVLogger(Callback):
 
     def _write(self, history: Iterable[Metrics]) -> None:
         columns = {name: None for metrics in history for name in flattened(metrics)}
-        self._columns = list(columns)  # in the order in which they came
+        self._columns = list(columns)  # in order of first appearance
         header = ",".join(self._columns) + "\n" if self._columns else ""
         write_text(self.path, header + self._text(history))
 
@@ -124,14 +124,14 @@ class CSVLogger(Callback):
 
 
 class TensorBoardLogger(Callback):
-    """Write the metrics that are numbers for TensorBoard: ``tensorboard --logdir FOLDER``.
+    """Write numeric metrics for TensorBoard: ``tensorboard --logdir FOLDER``.
 
     Needs the package tensorboard.
 
     Parameters
     ----------
     folder : path
-        TensorBoard shows each folder as a run of its own.
+        TensorBoard shows each folder as one run.
     """
 
     def __init__(self, folder: str | Path) -> None:
@@ -139,11 +139,11 @@ class TensorBoardLogger(Callback):
         self.folder = folder
 
     def on_train_begin(self, estimator: Any) -> None:
-        """Open the log; steps after those of a resumed run are dropped from it."""
+        """Open the log; drop steps that a resumed run will repeat."""
         self._writer = _summary_writer()(str(self.folder), purge_step=len(estimator.history_) + 1)
 
     def on_epoch_end(self, estimator: Any, metrics: Metrics) -> None:
-        """Add the numbers among the metrics, at the step of the epoch."""
+        """Add the numeric metrics; the epoch is the step."""
         for name, value in flattened(metrics).items():
             if isinstance(value, int | float) and name != "epoch":
                 self._writer.add_scalar(name.replace(".", "/"), value, metrics["epoch"])
@@ -168,7 +168,7 @@ HOOKS = ("on_train_begin", "on_epoch_begin", "on_batch_end", "on_epoch_end", "on
 
 
 def check_callbacks(callbacks: Any) -> None:
-    """Raise `InputError` unless these are objects with hooks."""
+    """Raise `InputError` unless `callbacks` is a list of objects with hooks."""
     if isinstance(callbacks, str) or not isinstance(callbacks, Sequence):
         raise InputError(f"callbacks is {callbacks!r}: give a list of callbacks")
     for callback in callbacks:
@@ -181,7 +181,7 @@ def check_callbacks(callbacks: Any) -> None:
 
 
 class Hooks:
-    """The hooks of several callbacks, called in their order."""
+    """Calls the hooks of several callbacks in order."""
 
     def __init__(self, callbacks: Iterable[Any], estimator: Any) -> None:
         self.callbacks = list(callbacks)
@@ -195,35 +195,35 @@ class Hooks:
         ]
 
     def train_begin(self) -> None:
-        """Before the first epoch."""
+        """Call `on_train_begin`, before the first epoch."""
         for callback in self.callbacks:
             if hasattr(callback, "on_train_begin"):
                 callback.on_train_begin(self.estimator)
             self._begun.append(callback)
 
     def epoch_begin(self, metrics: Metrics) -> None:
-        """Before an epoch."""
+        """Call `on_epoch_begin`, before an epoch."""
         for callback in self.callbacks:
             if hasattr(callback, "on_epoch_begin"):
                 callback.on_epoch_begin(self.estimator, metrics)
 
     def batch_end(self, metrics: Metrics, loss: Tensor) -> None:
-        """After a step; costs nothing where nobody listens."""
+        """Call `on_batch_end` after a step, where a callback has it."""
         if not self._of_batches:
             return
         for on_batch_end in self._of_batches:
             on_batch_end(self.estimator, {**metrics, "loss": float(loss.detach())})
-        self.estimator.network_.train()  # one that looked at embeddings left it in evaluation mode
+        self.estimator.network_.train()  # transform leaves it in evaluation mode
 
     def epoch_end(self, run: Run, metrics: Metrics) -> None:
-        """After an epoch; a callback that follows one that ends the training knows of it."""
+        """Call `on_epoch_end`; after one that stops the training, the others are still called."""
         for callback in self.callbacks:
             if hasattr(callback, "on_epoch_end"):
                 run.stopped = bool(callback.on_epoch_end(self.estimator, metrics)) or run.stopped
 
     def train_end(self) -> None:
-        """After the last epoch, also of a training that failed; the last that began ends first."""
-        with ExitStack() as stack:  # all of them end, even if one fails
+        """Call `on_train_end` in reverse order, also after a failed training."""
+        with ExitStack() as stack:  # calls all of them, even if one fails
             for callback in self._begun:
                 if hasattr(callback, "on_train_end"):
                     stack.callback(callback.on_train_end, self.estimator)
@@ -242,7 +242,7 @@ class EpochTimer(Callback):
 
 
 class KeepBest(Callback):
-    """Remember the best epoch in ``run.best``; end after `patience` epochs without a better one.
+    """Keep the best epoch in ``run.best``; stop after `patience` epochs without a better one.
 
     Parameters
     ----------
@@ -250,10 +250,10 @@ class KeepBest(Callback):
     patience : int, optional
         None: train all epochs.
     watch : str
-        The metric that is lowest in the best epoch. The training "loss" is that of the weights
-        from before the epoch, so these are kept; any other metric was measured after the epoch.
+        The metric that is lowest in the best epoch. The training "loss" belongs to the weights
+        before the epoch, so these are kept; any other metric is measured after the epoch.
     first : int
-        The first epoch that counts, from 0: earlier ones had another loss.
+        The first epoch that counts, from 0: earlier epochs have another loss.
     """
 
     def __init__(
@@ -265,11 +265,11 @@ class KeepBest(Callback):
         self.first = first
 
     def on_train_begin(self, estimator: Any) -> None:
-        """End a resumed run whose patience was over."""
+        """Stop a resumed run whose patience has run out."""
         self.run.stopped = self._over()
 
     def on_epoch_begin(self, estimator: Any, metrics: Metrics) -> None:
-        """Copy the weights that the loss of the epoch will belong to."""
+        """Copy the weights to which the loss of the epoch belongs."""
         if self.watch == "loss":
             self._weights = self.run.weights()
 
@@ -287,7 +287,7 @@ class KeepBest(Callback):
 
 
 class ProgressBar(Callback):
-    """Show a bar over the epochs with the loss, where the error stream is a terminal."""
+    """Show a bar over the epochs with the loss, if stderr is a terminal."""
 
     def __init__(self, title: str, epochs: int, *, show: bool) -> None:
         self.bar = progress_bar(title, epochs, show=show)
@@ -301,7 +301,7 @@ class ProgressBar(Callback):
         self._report(metrics["epoch"], f"loss {metrics['loss']:.4f}")
 
     def on_train_end(self, estimator: Any) -> None:
-        """Leave the terminal as it was."""
+        """Close the bar."""
         self.bar.__exit__(None, None, None)
 
 
@@ -312,7 +312,7 @@ class MetricsFile(Callback):
         self.path = folder / "metrics.jsonl"
 
     def on_train_begin(self, estimator: Any) -> None:
-        """Drop lines of epochs whose checkpoint was not written: these epochs come again."""
+        """Drop lines of epochs after the last checkpoint: these epochs are repeated."""
         lines = "".join(json.dumps(metrics) + "\n" for metrics in estimator.history_)
         write_text(self.path, lines)
 
@@ -341,11 +341,11 @@ class Checkpoints(Callback):
         self._written = -math.inf
 
     def on_train_begin(self, estimator: Any) -> None:
-        """Remove what a killed process left."""
+        """Remove temporary files of a killed process."""
         remove_temporary(self.folder)
 
     def on_epoch_end(self, estimator: Any, metrics: Metrics) -> None:
-        """Write one if it is due."""
+        """Write a checkpoint after `seconds`, and after the last epoch."""
         now = time.monotonic()
         last = self.run.stopped or metrics["epoch"] == self.epochs
         if last or now - self._written >= self.seconds:

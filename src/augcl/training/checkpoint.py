@@ -1,4 +1,4 @@
-"""One file that holds everything a run needs to go on, bit for bit, and who may go on with it."""
+"""Snapshots: files from which a run continues bit for bit, and checks that it may."""
 
 from __future__ import annotations
 
@@ -19,55 +19,59 @@ from augcl.files import FORMAT, atomic_path, check_format
 
 @dataclass(frozen=True)
 class Snapshot:
-    """Tensors by name and plain facts beside them."""
+    """Named tensors, and facts as JSON values."""
 
     tensors: dict[str, Tensor]
     facts: dict[str, Any]
 
     def part(self, prefix: str) -> dict[str, Tensor]:
-        """The tensors whose names start with `prefix.`, without it."""
+        """Return the tensors whose names start with `prefix.`, without the prefix."""
         start = prefix + "."
         return {k.removeprefix(start): v for k, v in self.tensors.items() if k.startswith(start)}
 
     def copy(self) -> Snapshot:
-        """A snapshot that no longer changes with the tensors it was made of."""
+        """Return a copy that shares no memory with this snapshot."""
         tensors = {name: tensor.detach().clone() for name, tensor in self.tensors.items()}
         return Snapshot(tensors, json.loads(json.dumps(self.facts)))
 
     def write(self, path: str | Path) -> None:
         """Write atomically, in the safetensors format."""
         tensors = {k: v.detach().cpu().clone().contiguous() for k, v in self.tensors.items()}
-        content = save(tensors, metadata={"format": str(FORMAT), "facts": json.dumps(self.facts)})
+        # One entry: safetensors writes several in random order, and equal models must have equal
+        # bytes.
+        about = json.dumps({"format": FORMAT, "facts": self.facts})
+        content = save(tensors, metadata={"augcl": about})
         with atomic_path(path) as temporary:
             temporary.write_bytes(content)
 
     @classmethod
     def read(cls, path: str | Path) -> Snapshot:
-        """Read what `write` wrote; no code in the file is ever run."""
+        """Read a file that `write` wrote; no code in the file is ever run."""
         try:
             with safe_open(str(path), framework="pt") as file:
                 tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-                about = file.metadata() or {}
-                facts = json.loads(about["facts"])
+                metadata = file.metadata() or {}
+                older = "facts" in metadata
+                about = {} if older else json.loads(metadata["augcl"])
         except (SafetensorError, KeyError, json.JSONDecodeError) as error:
             raise InputError(f"{path} is damaged or not ours ({error}): delete it") from error
         check_format(about.get("format"), path)
-        return cls(tensors, facts)
+        return cls(tensors, about["facts"])
 
 
 def prefixed(prefix: str, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """The tensors under `prefix.name`."""
+    """Return the tensors with `prefix.` before each name."""
     return {f"{prefix}.{name}": tensor for name, tensor in tensors.items()}
 
 
 def optimizer_tensors(optimizer: torch.optim.Optimizer) -> dict[str, Tensor]:
-    """The optimizer's running averages and counts, one tensor each."""
+    """Return the optimizer's running averages and counts, one tensor each."""
     state = optimizer.state_dict()["state"]
     return {f"{i}.{name}": value for i, entry in state.items() for name, value in entry.items()}
 
 
 def load_optimizer(optimizer: torch.optim.Optimizer, tensors: Mapping[str, Tensor]) -> None:
-    """Take back what `optimizer_tensors` gave."""
+    """Restore the optimizer from the tensors of `optimizer_tensors`."""
     state: dict[int, dict[str, Tensor]] = {}
     for key, value in tensors.items():
         index, name = key.split(".", 1)
@@ -76,15 +80,15 @@ def load_optimizer(optimizer: torch.optim.Optimizer, tensors: Mapping[str, Tenso
 
 
 def weights_of(module: nn.Module) -> dict[str, Tensor]:
-    """A copy of a module's weights."""
+    """Return a copy of a module's weights."""
     return {name: value.detach().clone() for name, value in module.state_dict().items()}
 
 
 def load_module(module: nn.Module, tensors: Mapping[str, Tensor]) -> None:
-    """Put saved weights into a module of the same shape."""
+    """Load saved weights into a module of the same shape."""
     try:
         module.load_state_dict(dict(tensors))
-    except RuntimeError as error:  # PyTorch's way to say so
+    except RuntimeError as error:  # PyTorch's error for another shape
         reason = " ".join(str(error).split())
         raise InputError(f"the saved weights are of another network: {reason}") from None
 
@@ -95,7 +99,7 @@ def same_settings(
     run: str | Path,
     cure: str = "use the old value or another folder",
 ) -> None:
-    """Raise `InputError`, which names the first setting that differs, unless both are equal.
+    """Raise `InputError` that names the first setting that differs, unless all are equal.
 
     `run` is the folder of the run that cannot be resumed, or another name for it.
     """
@@ -119,7 +123,7 @@ def _shown(settings: dict[str, Any], name: str) -> str:
 
 
 def flattened(nested: Mapping[str, Any]) -> dict[str, Any]:
-    """Settings or metrics in one level.
+    """Flatten nested settings or metrics; join names with a dot.
 
     >>> flattened({"loss": 1.5, "hardness": {"state": "alive"}})
     {'loss': 1.5, 'hardness.state': 'alive'}

@@ -1,4 +1,4 @@
-"""Did a training teach a network anything, or does it tell nothing apart?"""
+"""Check after a training whether the network learned anything or collapsed."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ import torch
 from torch import Tensor
 
 TOLERANCE = 1e-4
-"""Of the largest entry: columns that vary less are constant."""
+"""Share of the largest entry; a column whose standard deviation is lower counts as constant."""
 
 ANGLE = 1e-4
-"""Variance of unit vectors, below which a loss over their cosines sees one and the same."""
+"""Variance of unit vectors; below it, their cosines do not distinguish them."""
 
 ENOUGH_EPOCHS = 20
-"""After so many the loss must be below that of the untrained network; at first it may waver."""
+"""From this number of epochs on, the loss must be below that of the untrained network."""
 
 
 def all_alike(z: Tensor) -> bool:
-    """Whether the rows of z (N, D) are, but for roundings, one and the same; one row says nothing.
+    """Return whether the rows of z (N, D) are equal up to rounding; False for a single row.
 
     >>> all_alike(torch.zeros(3, 2)), all_alike(torch.eye(2)), all_alike(torch.zeros(1, 2))
     (True, False, False)
@@ -31,7 +31,7 @@ def all_alike(z: Tensor) -> bool:
 
 
 def one_direction(z: Tensor) -> bool:
-    """Whether the rows of z (N, D) point, but for a trifle, all the same way.
+    """Return whether the rows of z (N, D) all point in nearly the same direction.
 
     >>> one_direction(torch.tensor([[1.0, 0.01], [5.0, 0.0]])), one_direction(torch.eye(2))
     (True, False)
@@ -44,16 +44,17 @@ def one_direction(z: Tensor) -> bool:
 
 @dataclass(frozen=True)
 class Outputs:
-    """What a network gives out, computed when it is asked for.
+    """Outputs of a network, computed when they are needed.
 
     Parameters
     ----------
     embeddings : callable
-        (n, d) of all data.
+        Returns the (n, d) embeddings of all data.
     projections : callable
-        (b, d) what the loss of a batch compares by angle; None if that is the embeddings.
+        Returns the (b, d) vectors whose angles the loss of a batch compares; None if these are
+        the embeddings.
     loss : callable
-        The loss of that batch, as in the first epoch.
+        Returns the loss of that batch, computed as in the first epoch.
     """
 
     embeddings: Callable[[], Tensor]
@@ -64,17 +65,17 @@ class Outputs:
 def collapse(
     trained: Outputs, untrained: Outputs, *, epochs: int, kept_first: bool = False
 ) -> str | None:
-    """Why one must say that a training taught nothing; None if it did.
+    """Return why the training counts as failed, or None if the network learned something.
 
-    Data that an untrained network cannot tell apart either are no collapse.
+    If the untrained network does not distinguish the data either, this is not a collapse.
 
     Parameters
     ----------
     trained, untrained : Outputs
     epochs : int
-        How many there were.
+        Number of epochs trained.
     kept_first : bool
-        Whether the weights that were kept are those from before the first step.
+        Whether the kept weights are the untrained ones.
     """
     if kept_first:
         return (

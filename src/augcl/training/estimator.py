@@ -178,9 +178,10 @@ class Estimator(Method):
         if resume and self.random_state is None:
             raise InputError("random_state is None: only a run with a seed can be resumed")
         fabric = make_fabric(self.device)
-        self.collapse_ = self.best_epoch_ = self.columns_ = None  # of an earlier fit
+        self.collapse_ = self.best_epoch_ = None  # of an earlier fit
+        self._forget_features()
         data = self.read(X).to(fabric.device)
-        self.n_features_in_, self.columns_ = data.num_features, getattr(data, "columns", None)
+        self._keep_features(data)
 
         generator = self._generator()
         network = self._build(data.num_features, generator).to(fabric.device)
@@ -191,7 +192,7 @@ class Estimator(Method):
         place = None if folder is None else Path(folder)
         settings = {}
         if place is not None or self.warm_start:
-            settings = {**self.settings(), "data": fingerprint(data)}
+            settings = {**self.settings(), "data": fingerprint(data, edge_features=True)}
         self._restore_run(run, settings, place if resume else None)
         self.history_ = run.history
         epochs = train(
@@ -344,8 +345,13 @@ class GraphEstimator(GraphReader, Estimator):
 
     batch_size: int
 
+    def _finds_edges(self, graphs: GraphSet) -> bool:
+        # An encoder of the user gets a third argument only if the user says so.
+        return getattr(self, "encoder", None) is None and super()._finds_edges(graphs)
+
     def _start(self) -> None:
         super()._start()
+        self._check_edge_switch()
         whole_number("batch_size", self.batch_size, least=2)
         if getattr(self, "encoder", None) is None:  # one of the user has sizes of its own
             for name in {"width", "layers"} & parameters(type(self)).keys():

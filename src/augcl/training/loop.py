@@ -1,4 +1,4 @@
-"""The training loop: every neural method goes through it."""
+"""The training loop of every neural method."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ def train(
     before_epoch: Callable[[int], Metrics] = lambda epoch: {},
     after_epoch: Callable[[], Metrics] = dict,
 ) -> Generator[Metrics]:
-    """Minimise the mean of `step(batch)`; yields the metrics of each epoch.
+    """Minimise the mean of `step(batch)`; yield the metrics of each epoch.
 
-    Epochs that the run has done before do not count again. A callback among the `hooks` may end
-    the training before `epochs`.
+    `epochs` is the total, with the epochs that the run has done before. A callback among the
+    `hooks` may stop the training earlier.
     """
     try:
         hooks.train_begin()
@@ -80,7 +80,7 @@ class BestEpoch:
     ----------
     loss : float
     epoch : int
-        Counted from 1; 0 while there is none.
+        Counted from 1; 0 before the first.
     """
 
     def __init__(self) -> None:
@@ -89,24 +89,24 @@ class BestEpoch:
         self._weights: dict[str, Tensor] = {}
 
     def keep(self, loss: float, epoch: int, weights: dict[str, Tensor]) -> None:
-        """Take this epoch for the best; the weights must be a copy."""
+        """Store this epoch as the best one; the weights must be a copy."""
         self.loss, self.epoch, self._weights = loss, epoch, weights
 
     def put_back(self, network: nn.Module) -> None:
-        """Give the network the best weights, if there are some, and forget them."""
+        """Load the best weights, if there are any, into the network, and forget them."""
         if self._weights:
             load_module(network, self._weights)
         self._weights = {}
 
     def tensors(self) -> dict[str, Tensor]:
-        """All of it, for a checkpoint."""
+        """Return the state as tensors, for a checkpoint."""
         if not self.epoch:
             return {}
         facts = torch.tensor([self.loss, self.epoch], dtype=torch.float64)
         return {"facts": facts, **prefixed("weights", self._weights)}
 
     def load(self, tensors: dict[str, Tensor]) -> None:
-        """Take back what `tensors` gave."""
+        """Restore the state from the tensors of `tensors()`."""
         if tensors:
             self.loss, epoch = tensors["facts"].tolist()
             self.epoch = int(epoch)
@@ -115,22 +115,23 @@ class BestEpoch:
 
 @dataclass
 class Run:
-    """All that changes while a network trains, so that it can be stopped and continued.
+    """The state of a training, which can be saved and continued.
 
     Parameters
     ----------
     network : Module
-        What is trained.
+        The network that is trained.
     optimizer : Optimizer
     generator : Generator
         Source of every random draw.
     read_learned, load_learned : callable
-        Give and take more tensors: what a hardness learned.
-    history : list of one dict per epoch done
+        Return and restore further tensors: what a hardness learned.
+    history : list of dict
+        The metrics of each finished epoch.
     best : BestEpoch
-        Stays empty if no epoch is chosen.
+        Stays empty if the last epoch is kept.
     stopped : bool
-        Whether a callback has ended the training.
+        Whether a callback has stopped the training.
     """
 
     network: nn.Module
@@ -143,7 +144,7 @@ class Run:
     stopped: bool = False
 
     def snapshot(self, settings: dict[str, Any]) -> Snapshot:
-        """The state of the moment; its tensors change with the run until they are written."""
+        """Return the current state; its tensors are shared with the run, not copied."""
         tensors = {
             **prefixed("network", self.network.state_dict()),
             **prefixed("optimizer", optimizer_tensors(self.optimizer)),
@@ -154,7 +155,7 @@ class Run:
         return Snapshot(tensors, {"settings": settings, "history": self.history})
 
     def restore(self, snapshot: Snapshot) -> None:
-        """Take back what `snapshot` gave."""
+        """Restore the state from a snapshot."""
         load_module(self.network, snapshot.part("network"))
         load_optimizer(self.optimizer, snapshot.part("optimizer"))
         self.load_learned(snapshot.part("learned"))
@@ -163,12 +164,12 @@ class Run:
         self.history = list(snapshot.facts["history"])
 
     def weights(self) -> dict[str, Tensor]:
-        """A copy of the network's weights."""
+        """Return a copy of the network's weights."""
         return weights_of(self.network)
 
 
 class OneCPU:
-    """What Lightning Fabric does on one CPU, which is nothing, without seconds of importing it."""
+    """Replaces Lightning Fabric on one CPU, and saves the seconds that its import takes."""
 
     device = torch.device("cpu")
 
@@ -180,10 +181,10 @@ class OneCPU:
 
 
 def make_fabric(device: str) -> Fabric | OneCPU:
-    """Lightning Fabric on one device: "cpu", "cuda", "cuda:1", or "auto" (cuda if there is one)."""
+    """Set up Lightning Fabric on one device: "cpu", "cuda", "cuda:1", or "auto" (cuda if there)."""
     if int(os.environ.get("WORLD_SIZE", "1")) > 1:
         raise InputError("several processes cannot train one model yet: start without torchrun")
-    device = str(device)  # a torch.device is as good
+    device = str(device)  # a torch.device works too
     if device == "auto":
         device = "cuda" if torch.cuda.is_available() else "cpu"
     if device == "cpu":
@@ -196,8 +197,8 @@ def make_fabric(device: str) -> Fabric | OneCPU:
         fabric = Fabric(accelerator=kind, devices=[int(number)] if number else 1)
     except (RuntimeError, ValueError, TypeError, MisconfigurationException) as error:
         raise InputError(
-            f"device {device!r} cannot be used here: take cpu or auto, or where there is one "
-            f"cuda or cuda:1 ({error})"
+            f"device {device!r} cannot be used here: use cpu or auto, or, with a GPU, cuda or "
+            f"cuda:1 ({error})"
         ) from None
     fabric.launch()
     return fabric

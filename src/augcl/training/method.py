@@ -17,27 +17,67 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted
 from torch import Tensor, nn
 
-from augcl.checks import parameters
+from augcl.checks import parameters, whole_number
 from augcl.data.convert import as_graphset
-from augcl.data.features import align_columns
+from augcl.data.features import align_columns, align_edge_columns
 from augcl.data.graph import GraphSet
 from augcl.data.node_convert import as_node_graph
 from augcl.data.node_graph import NodeGraph
 from augcl.data.sparse import torch_csr
 from augcl.errors import InputError
 from augcl.files import remove_temporary, write_json, write_text
+from augcl.ops.neighbors import Neighbors, nearest
 from augcl.training.checkpoint import Snapshot, prefixed
 
 
 class GraphReader:
-    """Reads whatever `as_graphset` takes, with the node features of the fit."""
+    """Reads whatever `as_graphset` takes, with the features of the fit.
+
+    Edge features are left out unless the method uses them: see `edge_switch`.
+    """
 
     level = "graph"
     columns_: Any
+    edge_columns_: Any = None
+    """Names of the edge features that the fit used, where the data have names."""
+    n_edge_features_: int | None = None
+    """How many edge features the fit used; None before it."""
+    edge_switch: str | None = None
+    """The hyper-parameter that says whether edge features are used: True, False, or None (as
+    `_finds_edges` says). Without one, they never are."""
 
     def read(self, X: Any) -> GraphSet:
         """The graphs, whatever form they come in."""
-        return align_columns(as_graphset(X), self.columns_)
+        return self._edges_as_fitted(align_columns(as_graphset(X), self.columns_))
+
+    def _check_edge_switch(self) -> None:
+        """Raise `InputError` unless the switch is True, False or None."""
+        if self.edge_switch is not None:
+            given = getattr(self, self.edge_switch)
+            if given is not None and not isinstance(given, bool | np.bool_):
+                raise InputError(f"{self.edge_switch} is {given!r}: give True, False or None")
+
+    def _finds_edges(self, graphs: GraphSet) -> bool:
+        """Whether edge features are used where the user leaves it open: if there are any."""
+        return graphs.edge_attr is not None and graphs.edge_attr.shape[1] > 0
+
+    def _edges_as_fitted(self, graphs: GraphSet) -> GraphSet:
+        """The graphs with the edge features of the fit, or without any if it used none."""
+        used: bool | None = bool(self.n_edge_features_)
+        if self.n_edge_features_ is None:
+            used = False if self.edge_switch is None else getattr(self, self.edge_switch)
+            if used is None:
+                used = self._finds_edges(graphs)
+            elif used and not GraphReader._finds_edges(self, graphs):
+                raise InputError(
+                    f"{self.edge_switch} is True, but {graphs.name} has no edge features: give "
+                    "every edge some, or leave it out"
+                )
+        if used and self.n_edge_features_:
+            return align_edge_columns(graphs, self.edge_columns_, self.n_edge_features_)
+        if used or graphs.edge_attr is None:
+            return graphs
+        return replace(graphs, edge_attr=None, edge_columns=None)
 
 
 class NodeReader:
@@ -53,6 +93,8 @@ class NodeReader:
     def read(self, X: Any) -> NodeGraph:
         """The graph, whatever form it comes in."""
         graph = align_columns(as_node_graph(X), self.columns_)
+        if graph.edge_attr is not None:  # no method for nodes uses more than weights
+            graph = replace(graph, edge_attr=None, edge_columns=None)
         if graph.num_nodes < 2:
             raise InputError(f"{graph.name} has one node: contrasting needs two or more")
         return normalised_features(graph) if self.normalize_features else graph
@@ -74,6 +116,9 @@ def normalised_features(graph: NodeGraph) -> NodeGraph:
 MODEL_FILE = "model.safetensors"
 NOT_DECISIVE = ("device", "progress", "callbacks", "warm_start")
 """Hyper-parameters that do not change the result."""
+
+EDGE_SWITCHES = ("edge_features", "edge_labels")
+"""Hyper-parameters that say whether edge features are used."""
 
 
 class Method(
@@ -103,6 +148,8 @@ class Method(
     revision: int = 1
     """Raised where the same settings and seed give another result: cells of an older one are not
     read."""
+    needs: str | None = None
+    """What the graphs must have for this method, "smiles"; None if any graph will do."""
     gives_kernel: bool = False
     """Whether `transform` gives the similarity to each training graph instead of an embedding."""
     preset_file: str | None = None
@@ -111,6 +158,8 @@ class Method(
     """Why one must say that nothing was learned, see `augcl.training.collapse`; None if it was."""
     best_epoch_: int | None = None
     """The epoch with the lowest loss, counted from 1, if epochs were compared."""
+    n_edge_features_: int | None = None
+    """How many edge features the fit used; None before it."""
     random_state: int | None
     progress: bool
 
@@ -173,11 +222,50 @@ class Method(
 
     def transform(self, X: Any) -> NDArray[np.float32]:
         """(n, d) float32 embeddings of graphs or nodes, seen in training or not."""
+        return self._embeddings(X)
+
+    def _embeddings(self, X: Any) -> NDArray[np.float32]:
+        """Return an array, also where `set_output` makes `transform` return a table."""
         check_is_fitted(self, "history_")
         data = self._read_as_fitted(X)
         with torch.no_grad():
             embeddings: NDArray[np.float32] = self._embedded(data).cpu().float().numpy()
         return embeddings
+
+    def neighbors(self, X: Any, k: int = 5, *, among: Any = None) -> Neighbors:
+        """Find the nearest graphs or nodes by the cosine of their embeddings.
+
+        Parameters
+        ----------
+        X : graphs, or one graph for a method that embeds nodes
+            A graph or node is not its own neighbour.
+        k : int
+            Number of neighbours of each; fewer if there are fewer others.
+        among : graphs, or one graph, optional
+            Search here, for instance in the training graphs, instead of in `X`.
+
+        Returns
+        -------
+        Neighbors
+            `indices` (n, k), counted from 0, the nearest first, of equally near ones the smaller
+            index first; and `similarity` (n, k).
+
+        Examples
+        --------
+        >>> import augcl
+        >>> graphs = augcl.load("MUTAG")
+        >>> indices, similarity = augcl.GraphCL(epochs=1).fit(graphs).neighbors(graphs, k=3)
+        >>> indices.shape
+        (188, 3)
+        """
+        if self.gives_kernel:
+            raise InputError(
+                f"{type(self).__name__} has a kernel instead of embeddings: neighbors needs a "
+                "method that embeds"
+            )
+        whole_number("k", k, least=1)
+        others = None if among is None else torch.from_numpy(self._embeddings(among))
+        return nearest(torch.from_numpy(self._embeddings(X)), k, among=others)
 
     @property
     def _n_features_out(self) -> int:
@@ -192,7 +280,14 @@ class Method(
         if self.level == "node":
             return self._embedded(NodeGraph.from_arrays(pairs=pairs, num_nodes=2, x=x)).shape[1]
         graph_of_node = torch.zeros(2, dtype=torch.long)
-        edge = GraphSet.from_arrays(pairs=pairs, graph_of_node=graph_of_node, num_graphs=1, x=x)
+        used = getattr(self, "n_edge_features_", None)
+        edge = GraphSet.from_arrays(
+            pairs=pairs,
+            graph_of_node=graph_of_node,
+            num_graphs=1,
+            x=x,
+            edge_attr=torch.zeros(1, used) if used else None,
+        )
         return self._embedded(edge).shape[1]
 
     def _read_as_fitted(self, X: Any) -> Any:
@@ -205,6 +300,17 @@ class Method(
             )
         return data
 
+    def _forget_features(self) -> None:
+        """Let the next `read` take the data as they are: an earlier fit does not count."""
+        self.columns_ = self.edge_columns_ = self.n_edge_features_ = None
+
+    def _keep_features(self, data: Any) -> None:
+        """Remember the number and the names of the features of nodes and edges."""
+        self.n_features_in_, self.columns_ = data.num_features, getattr(data, "columns", None)
+        edge_attr = getattr(data, "edge_attr", None)
+        self.n_edge_features_ = 0 if edge_attr is None else edge_attr.shape[1]
+        self.edge_columns_ = getattr(data, "edge_columns", None) if self.n_edge_features_ else None
+
     def save(self, path: str | Path) -> None:
         """Write the model to a folder: tensors and settings, and a JSON copy for people to read."""
         check_is_fitted(self, "history_")
@@ -213,6 +319,8 @@ class Method(
             "settings": self.settings(),
             "features": self.n_features_in_,
             "columns": None if self.columns_ is None else list(self.columns_),
+            "edge_features": self.n_edge_features_,
+            "edge_columns": None if self.edge_columns_ is None else list(self.edge_columns_),
             "history": self.history_,
             "collapse": self.collapse_,
             "best_epoch": self.best_epoch_,
@@ -230,6 +338,8 @@ class Method(
         self._start()
         self.n_features_in_ = snapshot.facts["features"]
         self.columns_ = snapshot.facts["columns"]
+        self.n_edge_features_ = snapshot.facts["edge_features"]
+        self.edge_columns_ = snapshot.facts["edge_columns"]
         self.history_ = snapshot.facts["history"]
         self.collapse_ = snapshot.facts["collapse"]
         self.best_epoch_ = snapshot.facts["best_epoch"]
@@ -238,9 +348,11 @@ class Method(
     def settings(self) -> dict[str, Any]:
         """Hyper-parameters as plain JSON values, without what does not change the result."""
         values = {name: self._setting(name) for name in self.get_params(deep=False)}
-        # A method that has no patience by itself and is given none is what it was without it.
-        if values.get("patience", 0) is None and parameters(type(self))["patience"] is None:
-            del values["patience"]
+        # A method that has no patience by itself and is given none is what it was without it. So
+        # is one that leaves it to the data whether it uses edges.
+        for name in ("patience", *EDGE_SWITCHES):
+            if values.get(name, 0) is None and parameters(type(self))[name] is None:
+                del values[name]
         return {
             name: plain_settings(value)
             for name, value in values.items()
@@ -268,9 +380,9 @@ class PlainMethod(Method):
             Where other methods keep their metrics; this one has none.
         """
         self._start()
-        self.columns_ = None  # those of an earlier fit do not count
+        self._forget_features()
         data = self.read(X)
-        self.n_features_in_, self.columns_ = data.num_features, getattr(data, "columns", None)
+        self._keep_features(data)
         self._learn(data, self._generator())
         if folder is not None:
             write_text(Path(folder) / "metrics.jsonl", "")
@@ -290,13 +402,17 @@ def seeded_generator(random_state: int | None) -> torch.Generator:
     return generator
 
 
-def fingerprint(data: Any) -> str:
-    """A hash of features, edges and order."""
+def fingerprint(data: Any, *, edge_features: bool = False) -> str:
+    """A hash of node features, edges, their weights and order; and of edge features on demand."""
     x = data.x
     sparse = x.layout == torch.sparse_csr
     parts = [x.crow_indices(), x.col_indices(), x.values()] if sparse else [x]
     digest = hashlib.blake2b(digest_size=16)
-    for tensor in (*parts, data.edge_index, getattr(data, "node_ptr", torch.empty(0))):
+    parts += [data.edge_index, getattr(data, "node_ptr", torch.empty(0))]
+    for name in ("edge_weight", *(["edge_attr"] if edge_features else [])):
+        if getattr(data, name, None) is not None:
+            parts.append(getattr(data, name))
+    for tensor in parts:
         digest.update(tensor.cpu().contiguous().numpy().tobytes())
     return digest.hexdigest()
 

@@ -1,4 +1,4 @@
-"""What a person sees while work goes on: a progress bar on a terminal, warnings in one line."""
+"""Show progress on a terminal, and print warnings in one line."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from rich.progress import (
 
 
 class Report(Protocol):
-    """Tell how many steps are done and what there is to say about the last one."""
+    """Report the number of steps done, with a note on the last one."""
 
     def __call__(self, done: int, note: str = "") -> None: ...
 
@@ -30,9 +30,9 @@ class Report(Protocol):
 def progress_bar(
     title: str, total: int, *, show: bool = True, stay: bool = True
 ) -> Iterator[Report]:
-    """A bar on the error stream with steps done, a note and the time left; only on a terminal.
+    """Show a bar on stderr with steps done, a note and the time left, if stderr is a terminal.
 
-    It may be told of progress from several threads; without `stay` it vanishes at the end.
+    Several threads may report. Without `stay`, the bar is removed at the end.
     """
     console = Console(stderr=True)
     columns = (
@@ -51,17 +51,17 @@ def progress_bar(
 
 
 def one_more(report: Report) -> Callable[[], None]:
-    """Tell `report` of one more step each time it is called, from whichever thread."""
+    """Return a function that reports one more step per call, from any thread."""
     steps = itertools.count(1)
     return lambda: report(next(steps))
 
 
 def print_warning(message: Any, *_: Any, **__: Any) -> None:
-    """In place of ``warnings.showwarning``: one line, without the place in our code."""
+    """Replace ``warnings.showwarning``: print one line, without the line of code."""
     _print_once(f"augcl: warning: {message}")
 
 
 @cache
 def _print_once(line: str) -> None:
-    # Python's own memory of what it has warned of is lost whenever some library catches warnings.
+    # Python forgets which warnings it has shown whenever a library uses catch_warnings.
     print(line, file=sys.stderr)

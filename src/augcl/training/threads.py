@@ -1,4 +1,4 @@
-"""As many threads as the work can use."""
+"""Set the number of threads and the behaviour of the memory allocator for training."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-SMALL_BATCH = 20_000  # nodes; below, threads wait for each other longer than they work
+SMALL_BATCH = 20_000  # nodes; with fewer, several threads are slower than one
 
 
 @contextmanager
 def threads_for(nodes_per_batch: float) -> Iterator[None]:
-    """One thread for small batches, what the user has set for large ones; restored afterwards.
+    """Use one thread for small batches and the user's number for large ones; restore it afterwards.
 
-    On a busy machine two threads can be ten times slower than one: each small step ends with a
-    wait for the one that the system has put to sleep.
+    On a busy machine two threads can be ten times slower than one: each small step waits for the
+    thread that the system has put to sleep.
     """
-    import torch  # not above: `augcl --help` needs this file and should not wait for torch
+    import torch  # here, because `augcl --help` imports this file and must not wait for torch
 
     before = torch.get_num_threads()
     if nodes_per_batch < SMALL_BATCH:
@@ -30,15 +30,15 @@ def threads_for(nodes_per_batch: float) -> Iterator[None]:
 
 
 SETTINGS = {"MMAP_MAX": (-4, 0), "TRIM_THRESHOLD": (-1, 2**31 - 1), "TOP_PAD": (-2, 64 * 2**20)}
-"""Of glibc's allocator: the name in the environment, the number in malloc.h, the value."""
+"""Settings of glibc's allocator: name in the environment, number in malloc.h, and value."""
 
 
 def keep_freed_memory() -> None:
-    """Let this process, and those that it starts, keep what they free: the next batch needs it.
+    """Make this process and its children keep freed memory, which the next batch uses again.
 
-    By default glibc maps every tensor above 32 MB anew and unmaps it afterwards, and the system
-    clears its pages each time: on DD that is a fifth of the training time. For programs that own
-    their process, as the command line does; on other systems nothing happens.
+    By default glibc maps new pages for every tensor above 32 MB and unmaps them afterwards, and the
+    system clears the pages each time: on DD that is a fifth of the training time. Call this only
+    from a program that owns its process, such as the command line. Only Linux is affected.
     """
     if sys.platform != "linux":
         return

@@ -24,13 +24,14 @@ class Edit:
     keep_edge : (E,) bool, optional
         An edge of a removed node is removed in any case.
     added : (2, A) int64, optional
-        New edge entries between kept nodes, in the batch's numbering.
+        New edge entries between kept nodes, in the batch's numbering. Where edges have features,
+        those of a new entry are 0.
     symmetric : bool
         The changed edges still stand in both directions.
     masked : (V,) bool, optional
         Nodes whose features are replaced …
     filling : (V, F), optional
-        … by these.
+        … by these. The features of their edges become 0: a bond would give away its atom.
     """
 
     keep_node: Tensor | None = None
@@ -60,6 +61,7 @@ class Edit:
         """Return the changed batch: as many graphs, nodes renumbered, edges in order."""
         # index_select on flat tensors is faster than indexing a (2, E) one.
         source, target = graphs.edge_index
+        edge_attr = self._masked_edges(graphs)
         keep_edge, keep_node = self.keep_edge, self.keep_node
         if keep_node is not None:
             ends = keep_node.index_select(0, source) & keep_node.index_select(0, target)
@@ -67,9 +69,13 @@ class Edit:
         if keep_edge is not None:
             kept = keep_edge.nonzero().squeeze(1)
             source, target = source.index_select(0, kept), target.index_select(0, kept)
+            edge_attr = None if edge_attr is None else edge_attr.index_select(0, kept)
         if self.added is not None:
             source, order = torch.cat([source, self.added[0]]).sort(stable=True)
             target = torch.cat([target, self.added[1]]).index_select(0, order)
+            if edge_attr is not None:
+                zeros = edge_attr.new_zeros(self.added.shape[1], edge_attr.shape[1])
+                edge_attr = torch.cat([edge_attr, zeros]).index_select(0, order)
         graph = graphs.graph_of_node.index_select(0, source)
         edge_count = torch.bincount(graph, minlength=len(graphs))
         x, node_ptr = graphs.x, graphs.node_ptr
@@ -87,9 +93,17 @@ class Edit:
             node_ptr=node_ptr,
             edge_ptr=pointer(edge_count),
             node_attr=None,  # a view is for the encoder, which reads features and edges
-            edge_attr=None,
+            edge_attr=edge_attr,
             symmetric=graphs.symmetric and self.symmetric,
         )
+
+    def _masked_edges(self, graphs: GraphSet) -> Tensor | None:
+        """Return the (E, K) features of the edges, 0 at masked nodes; None if there are none."""
+        if graphs.edge_attr is None or self.masked is None:
+            return graphs.edge_attr
+        source, target = graphs.edge_index
+        hidden = self.masked.index_select(0, source) | self.masked.index_select(0, target)
+        return graphs.edge_attr.masked_fill(hidden[:, None], 0.0)
 
 
 class View(ABC):

@@ -54,7 +54,8 @@ class EdgePerturb(View):
     """Remove floor(ratio · m) edge entries and add as many random ordered pairs of nodes.
 
     Entries are directed, as published: one direction of an edge may go and the other stay, and a
-    new pair may be a self-loop or a duplicate. ``add=False`` only removes.
+    new pair may be a self-loop or a duplicate. ``add=False`` only removes. Where edges have
+    features, those of a new pair are 0.
     """
 
     ratio: float = 0.1
@@ -76,6 +77,7 @@ class AttributeMask(View):
     """Replace the features of floor(ratio · n) nodes by zeros, the graph's mean, or noise.
 
     Noise is N(0.5, 0.5²), as in GraphCL's unsupervised branch; zeros are the AUGCL release's way.
+    Where edges have features, those of all edges of these nodes become 0, whatever `fill` says.
     """
 
     ratio: float = 0.1
@@ -105,7 +107,7 @@ class Subgraph(View):
     ``growth="star"`` draws, with replacement and at most n times, from the seed's direct
     neighbours: what the published code does. ``growth="walk"`` follows a random walk of at most
     n steps from the seed, which is what the text means. `self_loops` puts one on every kept node,
-    as the release does.
+    as the release does; where edges have features, those of a self-loop are 0.
     """
 
     ratio: float = 0.2
@@ -246,7 +248,21 @@ class OwnView:
                 f"augmentation {self.augmentation!r} returned {view.num_features} node features, "
                 f"expected {graphs.num_features}"
             )
+        width, expected = (_edge_width(part) for part in (view, graphs))
+        if width != expected:
+            raise InputError(
+                f"augmentation {self.augmentation!r} returned {width} edge features, expected "
+                f"{expected}: give every edge of the view a row of edge_attr, or train with "
+                "edge_features=False"
+            )
         return view
+
+
+def _edge_width(graphs: GraphSet) -> int:
+    """Return the number of edge features; 0 also if they do not belong to the edges."""
+    if graphs.edge_attr is None or len(graphs.edge_attr) != graphs.num_edges:
+        return 0
+    return graphs.edge_attr.shape[1]
 
 
 def make_view(augmentation: str | Augmentation, *, growth: str = "star") -> Augmentation:

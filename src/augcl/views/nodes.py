@@ -37,14 +37,18 @@ class NodeView:
     columns : (F,) float, optional
         0 for masked columns, 1 for the others.
     edges : Adjacency
+        With the weights of the edges as values, if they have any.
     edge_index : (2, E') int64
         The same edges as pairs.
+    edge_weight : (E',) float, optional
+        The weights of the same edges.
     """
 
     features: Tensor | SparseMatrix
     columns: Tensor | None
     edges: Adjacency
     edge_index: Tensor
+    edge_weight: Tensor | None = None
 
     def times(self, weight: Tensor) -> Tensor:
         """Multiply the masked features with weight (F, D); a masked column is a row of 0 there."""
@@ -78,6 +82,7 @@ class NodeViews:
         self.nodes = graph.num_nodes
         self.num_features = graph.num_features
         self.edge_index = graph.edge_index
+        self.edge_weight = edge_weights(graph)
         source, target = graph.edge_index
         # Both directions of every edge are there: entry k of this order is the reverse of entry k.
         self._by_target = torch.argsort(target * self.nodes + source)
@@ -88,14 +93,24 @@ class NodeViews:
         masked = None if columns is None else columns.to(torch.float32)
         if edges is None:
             both = self._rows(slice(None))
-            return NodeView(self.features, masked, Adjacency(both, both), self.edge_index)
+            adjacency = Adjacency(both, both)
+            return NodeView(self.features, masked, adjacency, self.edge_index, self.edge_weight)
         adjacency = Adjacency(self._rows(edges[self._by_target]), self._rows(edges))
-        return NodeView(self.features, masked, adjacency, self.edge_index[:, edges])
+        weight = adjacency.outgoing.values
+        return NodeView(self.features, masked, adjacency, self.edge_index[:, edges], weight)
 
     def _rows(self, kept: Tensor | slice) -> Rows:
         source, target = self.edge_index
         counts = torch.bincount(source[kept], minlength=self.nodes)
-        return Rows(target[kept], pointer(counts))
+        # Both directions of an edge weigh the same: entry k and its reverse, too.
+        values = None if self.edge_weight is None else self.edge_weight[kept]
+        return Rows(target[kept], pointer(counts), values)
+
+
+def edge_weights(graph: NodeGraph) -> Tensor | None:
+    """Return the (E,) weights of the edges; None if all weigh 1, which is faster and the same."""
+    weight = graph.edge_weight
+    return None if weight is None or bool((weight == 1).all()) else weight
 
 
 class TwoViews:
@@ -179,6 +194,7 @@ def importance(
     ----------
     views : NodeViews
     centrality : {"degree", "pagerank", "eigenvector"}
+        Each counts the weights of the edges, if they have any.
     edge_ends : {"target", "both"}
         An edge counts by the centrality of its target, or by the mean of both its ends.
     pagerank_restart : bool
@@ -242,8 +258,14 @@ def drop_probability(
 
 
 def degree(edges: Adjacency) -> Tensor:
-    """Return the (V,) number of edges of each node."""
-    return edges.incoming.ptr.diff().float()
+    """Return (V,) the number of edges, or the sum of their weights."""
+    return edges.incoming.totals().float()
+
+
+def _share(edges: Adjacency) -> Tensor:
+    """(V, 1) one over the degree; 1 where that is 0."""
+    of_node = degree(edges)
+    return 1 / torch.where(of_node > 0, of_node, 1.0)[:, None]
 
 
 def lazy_walk(edges: Adjacency, steps: int = 200) -> Tensor:
@@ -252,7 +274,7 @@ def lazy_walk(edges: Adjacency, steps: int = 200) -> Tensor:
     Without a restart it forgets its start: within a connected component it tends to the degree
     over the mean degree. An isolated node fades to 0.15^steps.
     """
-    share = 1 / degree(edges).clamp_min(1)[:, None]
+    share = _share(edges)
     x = torch.ones_like(share)
     for _ in range(steps):
         x = 0.15 * x + 0.85 * edges.incoming.times(x * share)
@@ -260,8 +282,11 @@ def lazy_walk(edges: Adjacency, steps: int = 200) -> Tensor:
 
 
 def pagerank(edges: Adjacency, steps: int = 200) -> Tensor:
-    """Return the (V,) PageRank with restart probability 0.15, scaled to mean 1."""
-    share = 1 / degree(edges).clamp_min(1)[:, None]
+    """(V,) PageRank with restart probability 0.15, scaled to mean 1.
+
+    Like `lazy_walk` and `eigenvector`, it follows edges in proportion to their weights.
+    """
+    share = _share(edges)
     lonely = (degree(edges) == 0)[:, None]
     x = torch.ones_like(share)
     for _ in range(steps):

@@ -1,0 +1,51 @@
+"""A chemist's way: SMILES to embeddings, similar molecules, and a property of new scaffolds.
+
+Replace `smiles` by your molecules and `logp` by your measurements: the values here are computed, as
+sums over atoms, which is easier than a measured property. Needs augcl[molecules].
+"""
+
+from itertools import combinations
+
+import numpy as np
+from rdkit import Chem
+from rdkit.Chem.Crippen import MolLogP
+from sklearn.linear_model import RidgeCV
+from sklearn.metrics import r2_score
+from sklearn.model_selection import GroupKFold, cross_val_predict
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import augcl
+
+scaffolds = [
+    "c1ccc({a})c({b})c1",  # benzene
+    "c1cc({a})nc({b})c1",  # pyridine
+    "c1cc({a})oc1{b}",  # furan
+    "c1cc({a})sc1{b}",  # thiophene
+    "c1ccc2c({a})c({b})ccc2c1",  # naphthalene
+    "c1ccc2c(c1)c({a})c({b})[nH]2",  # indole
+    "C1CCC({a})C({b})C1",  # cyclohexane
+    "C1CC({a})CN({b})C1",  # piperidine
+    "C1CC({a})C({b})C1",  # cyclopentane
+    "O1CCN({b})CC1{a}",  # morpholine
+]
+groups = ["C", "CCC", "C(C)C", "CO", "CCN", "CCl", "C(=O)O", "C(F)(F)F"]
+smiles = [s.format(a=a, b=b) for s in scaffolds for a, b in combinations(groups, 2)]
+logp = np.array([MolLogP(Chem.MolFromSmiles(text)) for text in smiles])
+
+molecules = augcl.from_smiles(smiles, y=logp)
+model = augcl.GraphCL(hardness="augcl", epochs=10, random_state=0).fit(molecules)
+
+indices, similarity = model.neighbors(molecules, k=3)
+print(f"nearest to {smiles[0]}:")
+for i, cosine in zip(indices[0], similarity[0], strict=True):
+    print(f"  {cosine:.3f}  logP {logp[i]:5.2f}  {smiles[i]}")
+
+# All molecules of a scaffold are in the training part or in the test part, never in both.
+folds = GroupKFold(5)
+scaffold = augcl.scaffold_groups(smiles)
+ridge = make_pipeline(StandardScaler(), RidgeCV(np.logspace(-2, 4, 13)))
+for method in (model, augcl.MorganFingerprints().fit(molecules)):
+    Z = method.transform(molecules)
+    predicted = cross_val_predict(ridge, Z, logp, groups=scaffold, cv=folds)
+    print(f"{type(method).__name__}: R² on new scaffolds {r2_score(logp, predicted):.2f}")

@@ -1,0 +1,109 @@
+"""Molecules, targets, missing and unknown values on the command line."""
+
+import json
+
+import pytest
+
+pytestmark = pytest.mark.filterwarnings("default:.*(not used|left out)")  # they are printed
+SMILES = ["CCO", "c1ccccc1", "CC(=O)O", "CCN", "CCCC", "C1CC1", "CCOC", "Oc1ccccc1"]
+
+
+@pytest.fixture
+def molecules(tmp_path):
+    pytest.importorskip("rdkit")
+    lines = [f"{text},{i / 4},{i % 2}" for i, text in enumerate(SMILES)]
+    file = tmp_path / "drugs.csv"
+    file.write_text("\n".join(["smiles,logP,active", *lines]) + "\n")
+    return file
+
+
+def graphs_of(folder, elements):
+    """Write one pair of atoms a graph, whose second atom is the given element."""
+    folder.mkdir()
+    edges = ["graph,source,target,order"]
+    nodes = ["graph,node,element"]
+    for i, element in enumerate(elements):
+        edges.append(f"m{i},a,b,single")
+        nodes += [f"m{i},a,C", f"m{i},b,{element}"]
+    (folder / "edges.csv").write_text("\n".join(edges) + "\n")
+    (folder / "nodes.csv").write_text("\n".join(nodes) + "\n")
+    return folder
+
+
+def test_molecules_are_described_trained_on_and_embedded(augcl, succeeds, molecules, tmp_path):
+    answer = augcl("data", molecules, "--target", "logP", "--json")
+    facts = json.loads(answer.out)
+    assert (answer.code, facts["task"], facts["graphs"]) == (0, "regression", 8)
+    assert facts["targets"]["logP"]["most"] == 1.75
+    assert "column active not used" in answer.err
+    shown = succeeds("data", molecules, "--target", "[la]*")
+    assert "target logP" in shown
+    assert "target active" in shown
+    assert "order (4 words" in shown
+    out = tmp_path / "run"
+    options = ("--target", "logP", "--epochs", 1, "--seeds", 1, "--out", out)
+    assert augcl("train", molecules, *options).code == 0
+    spec = json.loads((out / "result.json").read_text())["spec"]
+    assert (spec["target"], spec["task"]) == ("logP", "auto")
+    assert augcl("embed", out, molecules, "--out", tmp_path / "z.csv").code == 0
+    assert (tmp_path / "z.csv").read_text().count("\n") == 9
+
+
+def test_a_refused_smiles_is_named_with_its_line(augcl, molecules):
+    molecules.write_text(molecules.read_text().replace("CCN,", "C1CC(,"))
+    answer = augcl("data", molecules, "--target", "logP")
+    assert (answer.code, answer.out) == (2, "")
+    assert "RDKit refuses 1 of 8 SMILES: line 5 ('C1CC(')" in answer.err
+    assert "Traceback" not in answer.err
+    answer = augcl("data", molecules, "--target", "logP", "--skip-bad", "--json")
+    assert json.loads(answer.out)["graphs"] == 7
+    assert "line 5 ('C1CC('); left out" in answer.err
+
+
+def test_the_column_of_smiles_may_have_another_name(succeeds, refused, molecules):
+    molecules.write_text(molecules.read_text().replace("smiles,logP,active", "mol,label,id"))
+    assert "has no column smiles: name it with smiles= (--smiles)" in refused("data", molecules)
+    facts = json.loads(succeeds("data", molecules, "--smiles", "mol", "--json"))
+    assert facts["task"] == "regression"
+    assert "no column drug" in refused("data", molecules, "--smiles", "drug")
+
+
+def test_values_never_seen_are_an_error_ignored_or_skipped(augcl, succeeds, refused, tmp_path):
+    seen = graphs_of(tmp_path / "seen", ["C", "O", "C", "O"])
+    new = graphs_of(tmp_path / "new", ["O", "Xe", "C"])
+    run = tmp_path / "run"
+    succeeds("train", seen, "--epochs", 1, "--seeds", 1, "--out", run)
+    told = refused("embed", run, new)
+    assert "new, graph 'm1', has the node feature 'element=Xe', never seen in training" in told
+    out = tmp_path / "z.csv"
+    answer = augcl("embed", run, new, "--unknown", "skip", "--out", out, "--json")
+    assert json.loads(answer.out)["left_out"] == ["graph 'm1'"]
+    assert "graph 'm1'" in answer.err
+    assert [line.split(",")[0].strip('"') for line in out.read_text().splitlines()] == [
+        "graph", "m0", "m2",
+    ]  # fmt: skip
+    answer = augcl("embed", run, new, "--unknown", "ignore", "--out", out)
+    assert (answer.code, "element=Xe" in answer.err) == (0, True)
+    assert out.read_text().count("\n") == 4
+    assert "unknown way to treat unknown values" in refused("embed", run, new, "--unknown", "x")
+
+
+def test_missing_values_are_an_error_or_zero(succeeds, refused, tmp_path):
+    (tmp_path / "edges.csv").write_text("source,target\na,b\nb,c\n")
+    (tmp_path / "nodes.csv").write_text("node,age\na,1\nb,\nc,3\n")
+    assert "nodes.csv, line 3: column 'age' is empty" in refused("data", tmp_path)
+    facts = json.loads(succeeds("data", tmp_path, "--missing", "zero", "--json"))
+    assert facts["columns"] == ["age", "age missing"]
+
+
+def test_a_comparison_needs_classes(augcl, molecules):
+    answer = augcl("compare", molecules, "--target", "logP")
+    assert answer.code == 2
+    assert "is for regression: a comparison of weightings needs classes" in answer.err
+
+
+def test_doctor_speaks_of_targets_not_of_classes(augcl, molecules):
+    answer = augcl("doctor", molecules, "--target", "logP", "--no-try", "--json")
+    findings = {f["about"]: f["what"] for f in json.loads(answer.out)["findings"]}
+    assert "classes" not in findings
+    assert findings["targets"] == "1 target for regression: logP"
