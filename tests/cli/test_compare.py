@@ -127,7 +127,7 @@ def test_the_last_sentence_tells_whether_a_weighting_could_help(succeeds, tmp_pa
     folder = write_graphs(tmp_path / "mine")
     printed = flat(succeeds("compare", folder, "--jobs", 1, "--out", tmp_path / "out"))
     assert "A weighting of negatives could gain here: the oracle is above GraphCL (+" in printed
-    assert "±: standard deviation over seeds" in printed
+    assert "±: standard deviation over the seeds" in printed
     assert len(cell_files(tmp_path / "out")) == 5 * len(ROWS)
 
 

@@ -65,8 +65,8 @@ def test_the_table_is_printed_and_written(place):
     assert printed.rstrip().endswith("graph-classification.json")
     text = (out / "graph-classification.md").read_text()
     assert "| DCL | " in text
-    assert "±: standard deviation over seeds" in text
-    assert "±: standard deviation over seeds" in flat(printed)
+    assert "±: standard deviation over the seeds" in text
+    assert "±: standard deviation over the seeds" in flat(printed)
     assert r"\begin{tabular}" in (out / "graph-classification.tex").read_text()
 
 
