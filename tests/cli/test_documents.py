@@ -21,6 +21,7 @@ SMALLER = {
     "embed runs/mine new.zip --out z.csv": "",
     "evaluate runs/mine": "",
     "evaluate z.csv": "--repeats 1 --jobs 1",
+    "neighbors runs/mine 17 -k 5": "",
     "data my.zip": "",
     "doctor my.zip": "",
     "doctor runs/mine": "",
