@@ -218,7 +218,7 @@ def test_the_paper_recipe_sets_in_at_epoch_ten():
 
 
 def test_the_paper_recipe_is_alive_on_mutag(mutag):
-    settings = {"hardness": "augcl", "recipe": "paper", "edge_features": False}
+    settings = {"hardness": "augcl", "recipe": "paper"}
     model = augcl.GraphCL(epochs=20, random_state=0, **settings).fit(mutag)
     assert model.hardness_.vitals_.state == "alive"
     assert model.hardness_.vitals_.agreement > model.hardness_.vitals_.majority + 0.1

@@ -74,3 +74,12 @@ def test_settings_left_to_the_recipe_decide_nothing_besides_its_name():
 def test_a_wrong_argument_is_named(method, wrong):
     with pytest.raises(augcl.InputError, match=next(iter(wrong))):
         method(**wrong)._start()
+
+
+@pytest.mark.parametrize(("recipe", "used"), [("default", 4), ("authors", 0), ("paper", 0)])
+def test_only_the_default_recipe_uses_bonds_unasked(molecules, recipe, used):
+    model = augcl.GraphCL(recipe=recipe, epochs=0).fit(molecules)
+    assert model.n_edge_features_ == used
+    assert (
+        augcl.GraphCL(recipe=recipe, epochs=0, edge_features=True).fit(molecules).n_edge_features_
+    )

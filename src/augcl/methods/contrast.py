@@ -82,6 +82,9 @@ class ContrastiveGraphMethod(GraphEstimator):
             symmetric=self.symmetric,
         )
 
+    def _finds_edges(self, graphs: GraphSet) -> bool:
+        return get_recipe(self.recipe).edge_features and super()._finds_edges(graphs)
+
     def _build(self, features: int, generator: torch.Generator) -> ContrastiveNetwork:
         edge_features = self.n_edge_features_ or 0
         encoder = own_or_gin(

@@ -24,6 +24,8 @@ class Recipe:
     growth: str
     statistics: str
     warmup_most: int | None = None
+    edge_features: bool = True
+    """Whether edge features are used where there are any and the user leaves it open."""
     methods: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """Further settings by the name of a method."""
 
@@ -40,9 +42,10 @@ class Recipe:
         return found
 
     def shared(self) -> dict[str, Any]:
-        """Return what holds for all methods, as plain values."""
+        """Return what holds for all methods, as plain values: a part of every cell's digest."""
         found = {f.name: getattr(self, f.name) for f in fields(self)}
-        return {k: v for k, v in found.items() if k not in ("name", "methods") and v is not None}
+        left_out = ("name", "methods", "edge_features")  # cells name a set without edge features
+        return {k: v for k, v in found.items() if k not in left_out and v is not None}
 
 
 @cache
