@@ -46,8 +46,8 @@ class GraphCL(ContrastiveGraphMethod):
     edge_features : bool, optional
         Use what the data know of the edges, such as the order of a bond: GIN becomes GINE, which
         adds a linear map of the edge's features to every message; an encoder of your own is called
-        as ``encoder(x, edge_index, edge_attr)``. If None, GIN uses them where there are any (recipe "default"),
-        and an encoder of your own does not get them.
+        as ``encoder(x, edge_index, edge_attr)``. If None, GIN uses them where there are any and
+        the recipe is "default"; an encoder of your own does not get them.
     pooling : {"sum", "mean"}
     batch_size, lr : int, float
     patience : int, optional
