@@ -144,7 +144,10 @@ def test_the_parameters_of_each_are_listed_with_their_defaults(succeeds, name):
 
 def test_the_meaning_of_a_parameter_comes_from_the_documentation(succeeds, refused):
     text = " ".join(succeeds("methods", "AUGCL").split())
-    assert "partition kmeans How the candidates of an anchor are split in two." in text
+    assert (
+        "partition kmeans Clustering that splits the candidates of an anchor into two groups."
+        in text
+    )
     assert "unknown method 'GraphLC': did you mean GraphCL" in refused("methods", "GraphLC")
 
 
