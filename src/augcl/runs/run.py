@@ -215,7 +215,8 @@ def run(
     if judge and data.y is not None:
         started = time.perf_counter()
         score = evaluate(
-            *_labelled(embeddings, data, kernel=model.gives_kernel),
+            embeddings,
+            data,
             kernel=model.gives_kernel,
             protocol=spec.protocol or "auto",
             repeats=1 if spec.level == "graph" else None,
@@ -236,18 +237,6 @@ def run(
         record["seconds"]["evaluation"] = time.perf_counter() - started
     record["versions"] = versions()
     return Outcome(record, model, embeddings, data)
-
-
-def _labelled(
-    embeddings: NDArray[np.float32], data: GraphSet | NodeGraph, *, kernel: bool
-) -> tuple[NDArray[np.float32], GraphSet | NodeGraph]:
-    """The embeddings of the graphs whose class is known, and these graphs; nodes as they are."""
-    labels = data.labels
-    if not isinstance(data, GraphSet) or labels is None or bool((labels >= 0).all()):
-        return embeddings, data
-    known = (labels >= 0).cpu()
-    rows = embeddings[known.numpy()]
-    return rows[:, known.numpy()] if kernel else rows, data.select(known)
 
 
 def check(
