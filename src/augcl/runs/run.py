@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import os
 import platform
 import time
 import warnings
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from importlib.metadata import version
 from pathlib import Path
@@ -226,8 +228,8 @@ def run(
         )
         record["accuracy"] = {
             "mean": score.mean,
-            "folds": [float(fold) for run in score.folds for fold in run],
-            "inner": [float(fold) for run in score.inner for fold in run],
+            "folds": _numbers(score.folds),
+            "inner": _numbers(score.inner),
             "protocol": score.protocol,
             "split_hash": score.split_hash,
             "scoring": score.scoring,
@@ -237,6 +239,11 @@ def run(
         record["seconds"]["evaluation"] = time.perf_counter() - started
     record["versions"] = versions()
     return Outcome(record, model, embeddings, data)
+
+
+def _numbers(folds: Sequence[Sequence[float]]) -> list[float | None]:
+    """List the scores of all folds; None where one is not defined, as R² of equal targets is."""
+    return [None if math.isnan(fold) else float(fold) for run in folds for fold in run]
 
 
 def check(
