@@ -35,8 +35,20 @@ SMALLER = {
     "reproduce attacks": "--out results",
     "methods": "",
     "train MUTAG --method WLKernel": "--seeds 1 --jobs 1",
+    "data trees": "",
+    "train trees --out runs/trees": ONE_RUN,
+    "train friends --out runs/friends": ONE_RUN,
+    "train friends --method DeepWalk --out runs/walks": "--seeds 1 --jobs 1",
+    "train trees --target height --out runs/height": ONE_RUN,
+    "train trees --target 'has_*' --out runs/has": ONE_RUN,
+    "train drugs.csv --smiles mol --target logP --out runs/drugs": ONE_RUN,
+    "train drugs.csv --smiles mol --target logP --method MorganFingerprints --out runs/morgan": (
+        "--seeds 1 --jobs 1"
+    ),
+    "embed runs/drugs new.csv --unknown ignore --out z.csv": "",
+    "evaluate runs/walks --links": "",
 }
-"""What is added to each command of the README, so that it takes seconds.
+"""What is added to each command of the README and of docs/data.md, so that it takes seconds.
 
 Nothing is left out: where a table is reproduced, its finished cells are at hand.
 """
@@ -111,6 +123,21 @@ def test_every_command_of_the_readme_runs_in_its_order(place, augcl):
     told = shown(re.findall(r"```\n +MUTAG\n.*?```", README, re.DOTALL)[0])
     assert len(told) == 7
     assert shown(table) == told
+
+
+@pytest.mark.filterwarnings("default")
+def test_every_command_of_the_guide_to_your_data_runs(tmp_path, monkeypatch, augcl):
+    monkeypatch.chdir(tmp_path)
+    guide = ROOT / "docs" / "data.md"
+    for sample in blocks(guide, "sh"):
+        subprocess.run(["sh", "-e", "-c", sample], check=True)
+    tried = commands(guide.read_text())
+    assert len(tried) == 10
+    for command in tried:
+        words = shlex.split(f"{command} {SMALLER[command]}")
+        answer = augcl(*words)
+        assert answer.code == 0, f"augcl {' '.join(words)}: {answer.err}"
+    assert len(guide.read_text().split()) <= 900
 
 
 def shown(table):
