@@ -1,6 +1,6 @@
 """Data sets that are not in the paper: molecules, public splits of nodes, graphs with bonds.
 
-    python -m augcl.paper.other_data --data DIR --out results [--only NAME ...]
+    python -m augcl.paper.other_data --data DIR --out results [--only NAME ...] [--seeds N]
 
 computes the records that are missing in results/other-data.jsonl, one line per data set, protocol,
 method and seed. It can be stopped at any time and continues where it was. `tables` shows what the
@@ -14,7 +14,7 @@ import json
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -335,9 +335,12 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True, help="folder of the data sets")
     parser.add_argument("--out", type=Path, default=Path("results"), help="folder of the records")
     parser.add_argument("--only", nargs="+", choices=SETS, metavar="NAME", help="these data sets")
+    parser.add_argument("--seeds", type=int, default=5, help="at most so many seeds; default: 5")
     options = parser.parse_args()
     for name in options.only or SETS:
-        compute(options.out, options.data, SETS[name])
+        data = SETS[name]
+        fewer = replace(data, seeds=min(data.seeds, options.seeds))
+        compute(options.out, options.data, fewer)
 
 
 if __name__ == "__main__":
