@@ -301,8 +301,14 @@ def tables(folder: Path) -> dict[str, Grid]:
 def findings(folder: Path) -> str:
     """Say what the tables show, from their numbers."""
     rows = found_rows(folder)
-    pairs = ((PLAIN, MORGAN), (WEIGHTED, PLAIN), (TRAINED, RAW))
-    return " ".join(filter(None, [*(_against(rows, *pair) for pair in pairs), _bond_gain(rows)]))
+    pairs = (
+        *((PLAIN, MORGAN), (PLAIN, UNTRAINED), (WEIGHTED, PLAIN)),
+        *((TRAINED, RAW), (TRAINED, UNTRAINED)),
+    )
+    said = [text for pair in pairs if (text := _against(rows, *pair))]
+    if said:
+        said.append("These sentences compare means only; the tables show the spread.")
+    return " ".join(filter(None, [*said, _bond_gain(rows)]))
 
 
 def _against(rows: list[Found], one: str, other: str) -> str:
@@ -314,7 +320,8 @@ def _against(rows: list[Found], one: str, other: str) -> str:
     above = [name for name, (a, b) in both.items() if a > b]
     where = f" ({'; '.join(above)})" if above and len(above) < len(both) else ""
     count = f"{len(above)} of {len(both)} {'row' if len(both) == 1 else 'rows'}"
-    return f"{one} has a higher mean than {other} in {count}{where}."
+    than = "the untrained encoder" if other == UNTRAINED else other
+    return f"{one} has a higher mean than {than} in {count}{where}."
 
 
 def _bond_gain(rows: list[Found]) -> str:
