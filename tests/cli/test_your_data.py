@@ -2,6 +2,7 @@
 
 import json
 
+import numpy as np
 import pytest
 
 pytestmark = pytest.mark.filterwarnings("default:.*(not used|left out)")  # they are printed
@@ -107,3 +108,77 @@ def test_doctor_speaks_of_targets_not_of_classes(augcl, molecules):
     findings = {f["about"]: f["what"] for f in json.loads(answer.out)["findings"]}
     assert "classes" not in findings
     assert findings["targets"] == "1 target for regression: logP"
+
+
+def test_embed_knows_the_target_of_the_training(augcl, succeeds, refused, molecules, tmp_path):
+    run, out = tmp_path / "run", tmp_path / "z.npz"
+    lines = [line.rsplit(",", 1)[0] for line in molecules.read_text().splitlines()]
+    molecules.write_text("\n".join(lines) + "\n")  # without the column active
+    options = ("--target", "logP", "--epochs", 1, "--seeds", 1, "--no-evaluate", "--out", run)
+    succeeds("train", molecules, *options)
+    answer = augcl("embed", run, molecules, "--out", out)
+    assert (answer.code, answer.err) == (0, "")
+    assert np.load(out)["y"].tolist() == [i / 4 for i in range(8)]
+    for text in ("smiles,logP\nCCO,\nCCN,\n", "smiles\nCCO\nCCN\n"):  # not known, not there
+        molecules.write_text(text)
+        answer = augcl("embed", run, molecules, "--out", out)
+        assert (answer.code, answer.err) == (0, "")
+        assert np.load(out)["Z"].shape[0] == 2
+    assert "no column 'logP' to predict" in refused("embed", run, molecules, "--target", "logP")
+
+
+def csv_graphs(folder, header, rows):
+    """Write one path of 3 to 6 nodes per row of graphs.csv."""
+    folder.mkdir()
+    edges = [f"{i},{a},{a + 1}\n" for i in range(len(rows)) for a in range(2 + i % 4)]
+    (folder / "edges.csv").write_text("graph,source,target\n" + "".join(edges))
+    lines = [f"{i},{row}\n" for i, row in enumerate(rows)]
+    (folder / "graphs.csv").write_text(f"graph,{header}\n" + "".join(lines))
+    return folder
+
+
+ONE = ("--epochs", 1, "--seeds", 1, "--jobs", 1)
+
+
+def judged(augcl, tmp_path, *words):
+    """Return what `augcl train` prints, and what it writes about the score."""
+    answer = augcl("train", *words, *ONE, "--out", tmp_path / "run")
+    assert answer.code == 0, answer.err
+    return answer.out, json.loads((tmp_path / "run" / "result.json").read_text())["accuracy"]
+
+
+@pytest.mark.filterwarnings("default")  # one epoch on 40 graphs may be worth a word
+def test_train_judges_numbers_by_ridge_and_shows_the_floor(augcl, tmp_path):
+    data = csv_graphs(tmp_path / "numbers", "label", [f"{i % 4 + 0.5}" for i in range(40)])
+    shown, found = judged(augcl, tmp_path, data)
+    assert "R² (ridge-10fold, 1 seed)" in shown
+    assert "floor (mean of the training part)" in shown
+    assert (found["protocol"], found["scoring"]) == ("ridge-10fold", "r2")
+    assert found["floor"] < 0 < 0.9 < found["mean"]  # the target follows from the size
+
+
+@pytest.mark.filterwarnings("default")
+def test_train_judges_several_columns_by_roc_auc_without_blanks(augcl, tmp_path):
+    rows = [f"{i % 2},{'' if i % 5 == 0 else int(i % 4 > 1)}" for i in range(40)]
+    data = csv_graphs(tmp_path / "columns", "has_a,has_b", rows)
+    shown, found = judged(augcl, tmp_path, data, "--target", "has_*")
+    assert "ROC-AUC (logistic-10fold, 1 seed)" in shown
+    assert "floor (chance)" in shown
+    assert (found["protocol"], found["scoring"]) == ("logistic-10fold", "roc_auc")
+    assert found["floor"] == 0.5 < found["mean"] <= 1
+
+
+@pytest.mark.filterwarnings("default")
+@pytest.mark.parametrize(
+    ("target", "protocol"), [("logP", "ridge-10fold"), ("active", "tu-svm-10fold")]
+)
+def test_train_judges_molecules_by_their_task(augcl, molecules, tmp_path, target, protocol):
+    """A fold of two molecules may hold equal numbers, of which there is no R²."""
+    first, *lines = molecules.read_text().replace("smiles,", "mol,").splitlines()
+    molecules.write_text("\n".join([first, *lines * 3]) + "\n")
+    words = (molecules, "--smiles", "mol", "--target", target)
+    shown, found = judged(augcl, tmp_path, *words)
+    assert f"({protocol}, 1 seed)" in shown
+    assert "floor" in shown
+    assert found["protocol"] == protocol
+    assert found["floor"] < found["mean"] or target == "active"

@@ -137,6 +137,16 @@ def test_what_cannot_be_a_set_of_graphs_is_told(graphs, message):
     refuses(graphs, message)
 
 
+def test_a_label_beside_y_is_told_of():
+    both, one, none = nx.path_graph(2, nx.Graph(y=0, label="no")), nx.path_graph(3), nx.Graph()
+    one.graph["label"] = 7
+    none.add_node(0)
+    with pytest.warns(UserWarning, match="graphs: column label not used: target= "):
+        found = as_graphset([both, one, none])
+    assert (found.y.tolist(), found.targets) == ([0, 1, -1], ["y"])
+    assert as_graphset([one, none]).y.tolist() == [0, -1]  # the only one: nothing to tell
+
+
 def test_networkx_features_must_be_complete_vectors_of_numbers():
     graph = nx.path_graph(2)
     graph.nodes[0]["x"] = [1.0]

@@ -1,5 +1,7 @@
 """Platonov's layout, by file and by name, and its ten splits as the protocol."""
 
+import time
+
 import numpy as np
 import pytest
 import torch
@@ -97,3 +99,12 @@ def test_cora_has_its_public_split():
         )
     smooth = torch.nn.functional.normalize(smooth)
     assert evaluate(smooth, graph, protocol="public-split").mean > 0.72
+
+
+@real
+def test_raw_features_of_actor_are_judged_in_seconds():
+    graph = load_graph(FOLDER / "actor.npz")
+    started = time.process_time()
+    score = evaluate(graph.x, graph, protocol="public-split", repeats=1)
+    assert time.process_time() - started < 20  # ten splits: under a minute on one core
+    assert score.mean == pytest.approx(0.35, abs=0.02)

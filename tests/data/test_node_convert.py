@@ -116,6 +116,15 @@ def test_networkx_attributes_have_a_second_name():
     assert as_node_graph(nx.empty_graph(2)).x.tolist() == [[1], [1]]
 
 
+def test_a_label_beside_y_is_told_of():
+    graph = nx.path_graph(3)
+    nx.set_node_attributes(graph, {0: 4, 1: 0, 2: 4}, "y")
+    nx.set_node_attributes(graph, {0: "a", 1: "b", 2: "a"}, "label")
+    with pytest.warns(UserWarning, match="nodes of the graph: column label not used: y is the"):
+        found = as_node_graph(graph)
+    assert (found.y.tolist(), found.columns) == ([1, 0, 1], ["constant"])
+
+
 def test_a_set_of_one_graph_is_that_graph():
     few = components(1, classes=1)
     assert torch.equal(as_node_graph(few).edge_index, few.edge_index)

@@ -1,12 +1,16 @@
 """`evaluate`: what it takes, what it refuses, what it gives back."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
 from scipy import sparse
 
+from augcl.data import components
 from augcl.errors import InputError
 from augcl.evaluation import Score, evaluate
+from augcl.evaluation.clustering import clustering
 
 
 @pytest.fixture
@@ -62,6 +66,42 @@ def test_a_set_of_graphs_stands_for_its_labels(molecules):
 def test_minus_one_is_a_class_of_graphs(data):
     Z, y = data
     assert evaluate(Z, 2 * y - 1, repeats=1) == evaluate(Z, y, repeats=1)
+
+
+@pytest.mark.parametrize(
+    "how",
+    [
+        {"folds": 4},
+        {"kernel": True, "folds": 4},
+        {"protocol": "logistic-10fold", "folds": 2},
+        {"protocol": "linear-10-10-80"},
+        {"protocol": "grace-liblinear"},
+        {"splits": np.arange(120) % 3},
+        {"splits": np.array(["train", "val", "test"])[np.arange(120) % 3]},
+        {"scoring": "roc_auc", "groups": np.arange(120) // 2, "folds": 2},
+    ],
+    ids=["svm", "kernel", "logistic", "linear", "liblinear", "own folds", "own split", "groups"],
+)
+def test_graphs_without_a_class_are_left_out_by_every_protocol(how):
+    graphs = components(60, classes=2)
+    known = np.arange(120) % 7 != 0
+    part = replace(graphs, y=torch.where(torch.from_numpy(known), graphs.y, -1))
+    Z = np.random.default_rng(0).normal(size=(120, 3)) + graphs.y.numpy()[:, None]
+    Z = Z @ Z.T if how.get("kernel") else Z
+    score = evaluate(Z, part, repeats=1, **how)
+    rows = Z[known][:, known] if how.get("kernel") else Z[known]
+    of_rows = {k: v[known] if np.ndim(v) else v for k, v in how.items()}
+    expected = evaluate(rows, part.select(torch.from_numpy(known)), repeats=1, **of_rows)
+    assert (score.folds, score.floor) == (expected.folds, expected.floor)
+    assert (score.splits[:, ~known] == -1).all()
+    assert (score.splits[:, known] == expected.splits).all()
+
+
+def test_clusters_are_compared_without_graphs_that_have_no_class():
+    graphs = components(20, classes=2)
+    Z = 9.0 * graphs.y.numpy()[:, None] + np.random.default_rng(0).normal(size=(40, 2))
+    part = replace(graphs, y=torch.where(torch.arange(40) % 5 == 0, -1, graphs.y))
+    assert clustering(Z, part, repeats=1).accuracy == (1.0,)
 
 
 def test_split_hash_names_the_folds(data):

@@ -5,6 +5,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.special import softmax
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.kernel_ridge import KernelRidge as SklearnKernelRidge
@@ -33,6 +34,7 @@ from augcl.evaluation.penalised import (
     kernel_ridge_path,
     logistic_columns,
     ridge_path,
+    softmax_regression,
     standardised,
 )
 from augcl.evaluation.scoring import macro_f1, micro_f1, score_classes, score_columns
@@ -172,6 +174,31 @@ def test_joint_logistic_regressions_equal_one_by_one_and_leave_out_blanks():
         one = LogisticRegression(C=C[t], tol=1e-8, max_iter=1000).fit(X[known], Y[known, t])
         np.testing.assert_allclose(W[:-1, t], one.coef_[0], atol=1e-3)
         np.testing.assert_allclose(W[-1, t], one.intercept_[0], atol=1e-3)
+
+
+def test_softmax_regression_equals_that_of_scikit_learn():
+    X, y = load_wine(return_X_y=True)
+    X, _ = in_row_space(*standardised((X - X.mean(0)) / X.std(0), X[:1]))
+    W = None
+    for C in GRID_C:
+        W = softmax_regression(X, y, C, start=W, tolerance=1e-8)
+        expected = LogisticRegression(C=C, tol=1e-8, max_iter=5000).fit(X, y)
+        np.testing.assert_allclose(
+            softmax(X @ W[:-1] + W[-1], axis=1), expected.predict_proba(X), atol=1e-4
+        )
+
+
+def test_a_split_chooses_the_penalty_on_its_validation_part_alone():
+    Z, y = blobs(classes=3)
+    words = np.array(["train", "train", "val", "test"])[np.arange(len(y)) % 4]
+    train, val, test = (np.flatnonzero(words == word) for word in ("train", "val", "test"))
+    score = evaluate(Z, y, splits=words)
+    X, held = standardised(Z[train], Z)
+    models = [LogisticRegression(C=C, tol=1e-6, max_iter=5000).fit(X, y[train]) for C in GRID_C]
+    best = max(models, key=lambda model: model.score(held[val], y[val]))
+    one = 1.01 / len(test)  # a sample at the border
+    assert score.inner[0][0] == pytest.approx(best.score(held[val], y[val]), abs=one)
+    assert score.mean == pytest.approx(best.score(held[test], y[test]), abs=one)
 
 
 def test_wide_embeddings_predict_the_same_in_their_row_space():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -70,6 +71,7 @@ def embed(
     """
     from augcl.data import GraphSet, NodeGraph, Reading, load_graph, load_graphs
     from augcl.data.features import UNKNOWN, known_columns
+    from augcl.data.targets import NoTargetError
     from augcl.runs.embedding_file import check_ending, write_embeddings
     from augcl.runs.models import load_model
     from augcl.runs.seeds import RESULT, read_result
@@ -86,10 +88,19 @@ def embed(
     spec = read_result(run)["spec"] if (run / RESULT).exists() else {}
     features = features or spec.get("features", "auto")
     missing = missing or spec.get("missing", "error")
-    how = Reading(target, task, missing, smiles or spec.get("smiles"), skip_bad)
+    wanted = target or spec.get("target")
+    task = spec.get("task", task) if task == "auto" else task
+    how = Reading(wanted, task, missing, smiles or spec.get("smiles"), skip_bad)
     model = load_model(folder, device=device)
     read = load_graphs if model.level == "graph" else load_graph
-    data: GraphSet | NodeGraph = read(dataset, data_dir=data_dir, features=features, how=how)
+    data: GraphSet | NodeGraph
+    try:
+        data = read(dataset, data_dir=data_dir, features=features, how=how)
+    except NoTargetError:
+        if target is not None:
+            raise
+        how = replace(how, target=None, task="auto")  # new data need not have what was predicted
+        data = read(dataset, data_dir=data_dir, features=features, how=how)
     edge_columns = getattr(model, "edge_columns_", None)
     data, left_out = known_columns(data, model.columns_, edge_columns, unknown=unknown)
     if left_out:

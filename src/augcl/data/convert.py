@@ -130,11 +130,14 @@ def _networkx_targets(
         {key: value for key, value in graph.graph.items() if key not in NOT_ATTRIBUTES}
         for graph in graphs
     ]
+    both = how.target is None and any({"y", "label"} <= row.keys() for row in rows)
     if how.target is None:  # y counts before label
         for row in rows:
-            title = row.pop("label", None)
-            row.setdefault("y", title)
+            if "y" not in row:
+                row["y"] = row.pop("label", None)
     table = Table.from_rows(rows, label, places.__getitem__)
+    if both and "y" in table.columns:
+        how = Reading("y", how.task, how.missing)  # and a warning of label
     vector = [name for name in table.columns if name[:1] == "y" and name[1:].isdigit()]
     if how.target is None and vector and "y" not in table.columns:  # y was a vector
         how = Reading(tuple(vector), how.task, how.missing)

@@ -16,7 +16,14 @@ from torch import Tensor
 from augcl.data.graph import GraphSet
 from augcl.data.node_graph import NodeGraph
 from augcl.data.table import TABLES, Table, read_header, warn_unused
-from augcl.data.targets import LIKE_LABELS, Reading, Targets, chosen_columns, read_targets
+from augcl.data.targets import (
+    LIKE_LABELS,
+    NoTargetError,
+    Reading,
+    Targets,
+    chosen_columns,
+    read_targets,
+)
 from augcl.errors import InputError, mistakes_in
 
 Array = np.ndarray[Any, Any]
@@ -299,7 +306,7 @@ def _targets_of_graphs(graphs: Table | None, how: Reading) -> Targets:
     """Return the targets of a table of graphs; warn of the columns that are not used."""
     if graphs is None:
         if how.target is not None:
-            raise InputError(f"no column {how.target!r} to predict: there is no graphs.csv")
+            raise NoTargetError(f"no column {how.target!r} to predict: there is no graphs.csv")
         return Targets()
     return targets_of_graphs(graphs, how, but=(graphs.need("graph", "id"),))
 

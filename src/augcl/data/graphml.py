@@ -86,7 +86,8 @@ def _read(file: Path) -> Any:
         raise InputError(f"{file} has no nodes: remove the file or give it a node")
     if gml:
         for _, values in graph.nodes(data=True):  # GML's names of nodes, which may be numbers
-            values["label"] = str(values.get("label", ""))
+            if "label" in values:
+                values["label"] = str(values["label"])
     for _, _, values in graph.edges(data=True):
         values.pop("id", None)  # names of edges, which GraphML has beside their attributes
     return graph

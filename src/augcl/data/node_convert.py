@@ -24,6 +24,7 @@ from augcl.data.features import structure_features
 from augcl.data.graph import GraphSet
 from augcl.data.labels import node_class_names, node_classes
 from augcl.data.node_graph import NodeGraph, Splits
+from augcl.data.table import warn_unused
 from augcl.data.targets import Reading, chosen_columns, read_targets, stacked_targets
 from augcl.errors import InputError
 
@@ -216,7 +217,9 @@ def graph_of_networkx(graph: Any, how: Reading, label: str = "the graph") -> Nod
     if how.target is None and vector and "y" not in nodes.columns:
         wanted = Reading(tuple(vector), how.task, how.missing)
     chosen, left = node_targets(nodes, wanted, ids=titles, usual=usual)
-    second = [name for name in usual if name in nodes.columns and chosen and name == "label"]
+    second = [n for n in usual if n == "label" and n in nodes.columns and n not in [*chosen, *left]]
+    if second:
+        warn_unused(nodes.label, second, "y is the target; rename it if it is a feature")
     without = [*titles, *chosen, *left, *second]
     columns, x = nodes.numbers(without=without, missing=how.missing)
     found = read_targets(nodes, chosen, wanted, of_nodes=True)

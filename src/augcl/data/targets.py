@@ -24,6 +24,10 @@ LIKE_LABELS = ("labels", "class", "classes", "target", "targets", "y")
 """Other common names of the class column."""
 
 
+class NoTargetError(InputError):
+    """The data lack the column to predict."""
+
+
 @dataclass(frozen=True)
 class Reading:
     """How tables are read: what to predict, and what becomes of missing values.
@@ -84,7 +88,7 @@ def chosen_columns(columns: Sequence[str], wanted: Sequence[str], where: str) ->
     """
     for name in wanted:
         if not any(fnmatchcase(column, name) for column in columns):
-            raise InputError(
+            raise NoTargetError(
                 f"{where}: no column {name!r} to predict: {did_you_mean(name, columns)}"
                 f"the columns are {', '.join(columns) or 'none'}"
             )

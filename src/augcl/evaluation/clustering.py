@@ -69,8 +69,8 @@ def clustering(
     Z : (N, D) array or tensor
         Embeddings.
     y : (N,) array, tensor or list; GraphSet, NodeGraph or PyG Data
-        Class of each sample, or the graphs or the graph that was embedded. Nodes of such a graph
-        with label −1 (unlabelled) are left out.
+        Class of each sample, or the graphs or the graph that was embedded. Graphs or nodes of those
+        with class −1 (unlabelled) are left out.
     repeats : int
         Runs; run r is seeded with ``random_state + r``.
     starts : int
@@ -93,7 +93,7 @@ def clustering(
     X = embeddings(Z).cpu().numpy()
     from sklearn.cluster import KMeans  # half a second; the protocols do not need it
 
-    labels, names = classes_of(task.y, count=len(X), unlabelled=task.level == "node")
+    labels, names = classes_of(task.y, count=len(X), unlabelled=task.level != "any")
     check_two_classes(task.called(names))
     X, labels = X[labels >= 0], labels[labels >= 0]
     found: list[Ints] = []

@@ -119,9 +119,10 @@ def evaluate(
     Z : (N, D) array or tensor
         Embeddings; or, with `kernel`, (N, N) similarities.
     y : (N,) array, tensor or list; GraphSet, NodeGraph or PyG Data
-        Class of each sample, numbers or strings; or the graphs or the graph that was embedded. The
-        protocols for nodes leave out those with label −1 (unlabelled). Numbers (N,), or several
-        targets (N, T), with NaN for blanks, which do not count; the score is the mean over targets.
+        Class of each sample, numbers or strings; or the graphs or the graph that was embedded.
+        Samples with class −1 (unlabelled) are left out; but −1 is a class like others if bare
+        labels are given to ``tu-svm-10fold``. Numbers (N,), or several targets (N, T), with NaN for
+        blanks, which do not count; the score is the mean over targets.
     task : str
         "classification", "regression" or "multilabel"; "auto": as `y` is.
     scoring : str
@@ -193,8 +194,9 @@ def evaluate(
     X = kernel_matrix(embeddings(Z)) if kernel else embeddings(Z)
     targets, names = None, list[Any]()
     if wanted == "classification":
-        nodes = target.level == "node" or name != "tu-svm-10fold"
-        labels, names = classes_of(target.y, count=len(X), unlabelled=nodes)
+        # Bare labels of graphs may be −1 and 1; those of a GraphSet are numbered from 0.
+        unlabelled = target.level != "any" or name != "tu-svm-10fold"
+        labels, names = classes_of(target.y, count=len(X), unlabelled=unlabelled)
         names = target.called(names)
         check_two_classes(names)
         kept = labels >= 0

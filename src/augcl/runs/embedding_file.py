@@ -53,7 +53,10 @@ class Embeddings:
         y: Any = self.y
         if self.typed and y is not None and y.dtype.kind == "f":
             y = torch.from_numpy(y)  # numbers to predict, even if all of them are whole
-        return Target(y, self.level, self.splits, self.classes)
+        level = self.level
+        if level == "graph" and np.ndim(y) == 1 and np.isin(-1, y) and not np.isin(0, y):
+            level = "any"  # classes −1 and 1 of the user; ours begin at 0, and −1 is unlabelled
+        return Target(y, level, self.splits, self.classes)
 
 
 def check_ending(path: Path) -> str:

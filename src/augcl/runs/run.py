@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import os
 import platform
 import time
 import warnings
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from importlib.metadata import version
 from pathlib import Path
@@ -215,7 +217,8 @@ def run(
     if judge and data.y is not None:
         started = time.perf_counter()
         score = evaluate(
-            *_labelled(embeddings, data, kernel=model.gives_kernel),
+            embeddings,
+            data,
             kernel=model.gives_kernel,
             protocol=spec.protocol or "auto",
             repeats=1 if spec.level == "graph" else None,
@@ -225,8 +228,8 @@ def run(
         )
         record["accuracy"] = {
             "mean": score.mean,
-            "folds": [float(fold) for run in score.folds for fold in run],
-            "inner": [float(fold) for run in score.inner for fold in run],
+            "folds": _numbers(score.folds),
+            "inner": _numbers(score.inner),
             "protocol": score.protocol,
             "split_hash": score.split_hash,
             "scoring": score.scoring,
@@ -238,16 +241,9 @@ def run(
     return Outcome(record, model, embeddings, data)
 
 
-def _labelled(
-    embeddings: NDArray[np.float32], data: GraphSet | NodeGraph, *, kernel: bool
-) -> tuple[NDArray[np.float32], GraphSet | NodeGraph]:
-    """The embeddings of the graphs whose class is known, and these graphs; nodes as they are."""
-    labels = data.labels
-    if not isinstance(data, GraphSet) or labels is None or bool((labels >= 0).all()):
-        return embeddings, data
-    known = (labels >= 0).cpu()
-    rows = embeddings[known.numpy()]
-    return rows[:, known.numpy()] if kernel else rows, data.select(known)
+def _numbers(folds: Sequence[Sequence[float]]) -> list[float | None]:
+    """List the scores of all folds; None where one is not defined, as R² of equal targets is."""
+    return [None if math.isnan(fold) else float(fold) for run in folds for fold in run]
 
 
 def check(

@@ -176,7 +176,7 @@ def summarise(spec: Spec, records: list[dict[str, Any]]) -> dict[str, Any]:
         runs = [found["mean"] for found in judged]
         nodes = spec.level == "node"
         fraction = judged[0].get("scoring", "accuracy") not in ("r2", "mae", "rmse")
-        spread = [split for found in judged for split in found["folds"]] if nodes else runs
+        spread = [s for found in judged for s in found["folds"] if s is not None] if nodes else runs
         accuracy = {
             "mean": float(np.mean(runs)),
             "std": float(np.std(spread)),
