@@ -185,7 +185,7 @@ def test_the_reason_is_the_first_that_holds():
     before = Seen(good, 2.0, good)
 
     def reason(network, epochs=ENOUGH_EPOCHS, **options):
-        return collapse(network, before, epochs=epochs, **options)
+        return collapse(network, before, losses=options.pop("losses", [2.0] * epochs), **options)
 
     assert "untrained weights are kept" in reason(Seen(good, 1.0), kept_first=True)
     assert "not finite" in reason(Seen(good / 0, 1.0))
@@ -195,3 +195,5 @@ def test_the_reason_is_the_first_that_holds():
     assert "no lower" in reason(Seen(good, math.nan, good))
     assert reason(Seen(good, 3.0, good), epochs=ENOUGH_EPOCHS - 1) is None
     assert reason(Seen(good, 1.999, good)) is None
+    falling = torch.linspace(2.0, 1.5, ENOUGH_EPOCHS).tolist()
+    assert reason(Seen(good, 2.1, good), losses=falling) is None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -16,6 +16,9 @@ ANGLE = 1e-4
 
 ENOUGH_EPOCHS = 20
 """From this number of epochs on, the loss must be below that of the untrained network."""
+
+CLEARLY = 0.05
+"""Share of the first epoch's loss; views drawn by chance move the loss of an epoch by less."""
 
 
 def all_alike(z: Tensor) -> bool:
@@ -63,7 +66,7 @@ class Outputs:
 
 
 def collapse(
-    trained: Outputs, untrained: Outputs, *, epochs: int, kept_first: bool = False
+    trained: Outputs, untrained: Outputs, *, losses: Sequence[float], kept_first: bool = False
 ) -> str | None:
     """Return why the training counts as failed, or None if the network learned something.
 
@@ -72,8 +75,9 @@ def collapse(
     Parameters
     ----------
     trained, untrained : Outputs
-    epochs : int
-        Number of epochs trained.
+    losses : sequence of float
+        The loss of every epoch. If it fell clearly, something was learned, whatever a single
+        batch says: its loss depends on the views drawn for it.
     kept_first : bool
         Whether the kept weights are the untrained ones.
     """
@@ -89,7 +93,10 @@ def collapse(
         return "everything gets the same embedding"
     if _one_direction(trained.projections()) and not _one_direction(untrained.projections()):
         return "all projections, which the loss compares, point in one direction"
+    epochs = len(losses)
     if epochs < ENOUGH_EPOCHS or len(embeddings) < 2:
+        return None
+    if losses[0] - losses[-1] > CLEARLY * abs(losses[0]):
         return None
     loss, before = trained.loss(), untrained.loss()
     if loss < before:

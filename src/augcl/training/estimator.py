@@ -281,7 +281,7 @@ class Estimator(Method):
         return collapse(
             self._outputs(self.network_, data, batch, draws),
             self._outputs(untrained, data, batch, draws),
-            epochs=len(self.history_),
+            losses=[metrics["loss"] for metrics in self.history_],
             kept_first=self._selects_by is None and self.best_epoch_ == 1 < len(self.history_),
         )
 
