@@ -138,9 +138,9 @@ def test_what_cannot_be_a_set_of_graphs_is_told(graphs, message):
 
 
 def test_a_label_beside_y_is_told_of():
-    both, one, none = nx.path_graph(2, nx.Graph(y=0, label="no")), nx.path_graph(3), nx.Graph()
+    both, one, none = map(nx.path_graph, (2, 3, 1))
+    both.graph |= {"y": 0, "label": "no"}
     one.graph["label"] = 7
-    none.add_node(0)
     with pytest.warns(UserWarning, match="graphs: column label not used: target= "):
         found = as_graphset([both, one, none])
     assert (found.y.tolist(), found.targets) == ([0, 1, -1], ["y"])
