@@ -16,7 +16,7 @@ from typing import Any
 from augcl.errors import InputError
 
 FORMAT = 3
-"""Of run and model folders: count up when a version cannot read those of the one before it."""
+"""Format of run and model folders; raise it when older ones can no longer be read."""
 
 
 def check_format(found: object, path: Path | str, cure: str = "train again") -> None:

@@ -142,9 +142,9 @@ class Method(
 
     level: str
     year: int
-    """Of the publication."""
+    """Year of the publication."""
     cost: str = "minutes"
-    """Of one training on a benchmark of the usual size: "seconds", "minutes" or "hours"."""
+    """Time of one training on a benchmark of the usual size: "seconds", "minutes" or "hours"."""
     revision: int = 1
     """Raised where the same settings and seed give another result: cells of an older one are not
     read."""
