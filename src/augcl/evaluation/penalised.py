@@ -263,7 +263,7 @@ def in_row_space(X: Floats, other: Floats) -> tuple[Floats, Floats]:
     """Rotate `X` (n, D) to its at most min(n, D) principal axes; `other` likewise.
 
     Penalised linear models predict the same: a rotation keeps the penalty, and there is no weight
-    in other directions. With orthogonal columns, L-BFGS takes a tenth of the steps.
+    in other directions. With orthogonal columns, L-BFGS takes fewer steps.
 
     >>> X, other = in_row_space(np.array([[3.0, 4.0]]), np.array([[6.0, 8.0], [4.0, -3.0]]))
     >>> np.abs(X).round(9).tolist(), np.abs(other).round(9).tolist()
