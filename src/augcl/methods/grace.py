@@ -35,9 +35,10 @@ class GRACE(NodeEstimator):
     hardness : Hardness or {"none", "augcl", "dcl", "hcl", "progcl"}
         How hard each negative is. A name takes the settings of `recipe`.
     preset : str
-        Published settings of a data set ("Cora", "Amazon-Photo", …; see node_presets.toml) for
-        everything below that is None. "Amazon-Photo" are ProGCL's, because with GCA's own
-        ("Amazon-Photo/published", learning rate 0.1) the training collapses.
+        Settings for everything below that is None. "default": ours for any graph; "published":
+        those of the papers for graphs in general; or those published for a data set ("Cora",
+        "Amazon-Photo", …; see node_presets.toml). "Amazon-Photo" are ProGCL's, because with GCA's
+        own ("Amazon-Photo/published", learning rate 0.1) the training collapses.
     recipe : {"default", "authors", "paper"}
         Settings of a named hardness, and what is said to be decided by it below.
     centrality : {"degree", "pagerank", "eigenvector"}, optional
@@ -74,8 +75,8 @@ class GRACE(NodeEstimator):
     sample : int
         Nodes of a block: the hardness is fitted on blocks, each node an anchor against the others
         of its block.
-    candidates : int, optional
-        Number of nodes, drawn in every step, that serve as negatives; all if None.
+    candidates : int or "all", optional
+        Number of nodes, drawn in every step, that serve as negatives.
     encoder : Module, optional
         A PyG-style module, (x, edge_index) to (N, D); `GCN` if None. It gets the weights of the
         edges, if there are any, if it has a parameter ``edge_weight``.
@@ -149,7 +150,7 @@ class GRACE(NodeEstimator):
         weights: str = "frozen",
         weights_every: int = 10,
         sample: int = 256,
-        candidates: int | None = None,
+        candidates: int | str | None = None,
         encoder: nn.Module | None = None,
         normalize_features: bool = True,
         patience: int | None = None,
@@ -206,8 +207,11 @@ class GRACE(NodeEstimator):
         for name in ("width", "projection", "weights_every"):
             whole_number(name, self._setting(name), least=1)
         whole_number("sample", self.sample, least=2)
-        if self.candidates is not None:  # of one alone, its own node would have no negative
-            whole_number("candidates", self.candidates, least=2)
+        self._sampled = (
+            None if self._setting("candidates") == "all" else self._setting("candidates")
+        )
+        if self._sampled is not None:  # of one alone, its own node would have no negative
+            whole_number("candidates", self._sampled, least=2)
         for name in ("edge_drop", "feature_drop"):
             rates = self._setting(name)
             if np.shape(rates) != (2,):
@@ -291,9 +295,9 @@ class GRACE(NodeEstimator):
     ) -> Tensor:
         anchors, candidates = self._compared(self._views.draw(generator))
         columns = None
-        if self.candidates is not None and self.candidates < len(batch):
+        if self._sampled is not None and self._sampled < len(batch):
             order = torch.randperm(len(batch), generator=generator)
-            columns = order[: self.candidates].to(anchors.device)
+            columns = order[: self._sampled].to(anchors.device)
         return node_info_nce(
             anchors,
             candidates,

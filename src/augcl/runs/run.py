@@ -27,7 +27,7 @@ from augcl.evaluation.splits import random_parts
 from augcl.evaluation.svm import check_classes
 from augcl.files import packaged_toml
 from augcl.hardness import Hardness, named_hardness
-from augcl.methods.presets import preset_for
+from augcl.methods.presets import PUBLISHED, preset_for, presets
 from augcl.methods.recipes import get_recipe, left_to_recipe
 from augcl.runs.models import METHODS
 from augcl.training.loop import make_fabric
@@ -41,7 +41,7 @@ BY_FEATURES = "by features"
 """In place of an augmentation that depends on the data."""
 
 
-AS_BEFORE: dict[str, Any] = {"norm": "none"}
+AS_BEFORE: dict[str, Any] = {"norm": "none", "preset": PUBLISHED}
 """Parameters younger than some records, each with the value at which a method or a hardness is what
 it was without it: these do not enter the name of a record."""
 
@@ -51,8 +51,10 @@ class Spec:
     """Everything that decides a result, except the seed.
 
     `options` are further parameters of the method, for instance ``{"tau": 0.5}``, and
-    `hardness_options` those of the hardness, over what the recipe says. `epochs` None: as the
-    preset says; `protocol` None: the customary one. `target`, `task`, `missing`, `smiles` and
+    `hardness_options` those of the hardness, over what the recipe says. `preset` "published" takes
+    the settings that were published for the data set, or for data in general; None takes them for
+    another recipe than "default", else ours. `epochs` None: as the preset says; `protocol` None:
+    the customary one. `target`, `task`, `missing`, `smiles` and
     `skip_bad` say how the data are read, see :func:`augcl.load`.
     """
 
@@ -60,7 +62,8 @@ class Spec:
     method: str = "GraphCL"
     hardness: str = "augcl"
     recipe: str = "default"
-    epochs: int | None = 40
+    preset: str | None = None
+    epochs: int | None = None
     features: str = "auto"
     augmentation: str | None = None
     options: dict[str, Any] = field(default_factory=dict)
@@ -106,15 +109,22 @@ class Spec:
 
     def _published(self, dataset: str, augmentation: str = BY_FEATURES) -> dict[str, Any]:
         """The settings of a data set; `augmentation` is for graphs without a published one."""
+        kind = METHODS[one_of(self.method, METHODS, "method")]
+        asked = self.preset or ("default" if self.recipe == "default" else PUBLISHED)
+        preset = {}
+        if kind.preset_file is not None:
+            by_name = PUBLISHED not in presets(kind.preset_file)  # all of them are published
+            if (by_name and self.preset is None) or asked == PUBLISHED:
+                asked = preset_for(dataset, kind.preset_file)
+            preset = {"preset": asked}
         if self.level == "node":
-            file = METHODS[one_of(self.method, METHODS, "method")].preset_file
-            return {} if file is None else {"preset": preset_for(dataset, file)}
+            return preset
         published = packaged_toml("augcl.runs", "presets.toml")
         usual = published["augmentation"].get(dataset, augmentation)
-        edges = (
-            dict.fromkeys(EDGE_SWITCHES, False) if dataset in published["edges"]["unused"] else {}
-        )
-        return {"augmentation": self.augmentation or usual, **edges}
+        edges = {}
+        if asked == PUBLISHED and dataset in published["edges"]["unused"]:
+            edges = dict.fromkeys(EDGE_SWITCHES, False)
+        return {**preset, "augmentation": self.augmentation or usual, **edges}
 
     def _method(self, preset: dict[str, Any], **more: Any) -> Method:
         """With the options, and those of the general settings that the method has."""
