@@ -27,6 +27,7 @@ from augcl.evaluation.splits import random_parts
 from augcl.evaluation.svm import check_classes
 from augcl.files import packaged_toml
 from augcl.hardness import Hardness, named_hardness
+from augcl.hardness.diagnostics import MASSES
 from augcl.methods.presets import preset_for
 from augcl.methods.recipes import get_recipe, left_to_recipe
 from augcl.runs.models import METHODS
@@ -142,7 +143,7 @@ class Spec:
         settings = method.settings()
         # A set with a published setting of the edges is what it was before there were others.
         usual = {s for s in EDGE_SWITCHES if s in published and settings.get(s) == published[s]}
-        recipe, left = {}, {"random_state", "hardness"} | usual
+        recipe, left = {}, {"random_state", "hardness"} | usual | unused_later(method)
         if "recipe" in settings:
             recipe, left = get_recipe(self.recipe).shared(), left | left_to_recipe(method)
         revision = METHODS[self.method].revision
@@ -166,8 +167,20 @@ class Spec:
 def hardness_settings(hardness: Hardness) -> dict[str, Any]:
     """The settings of a hardness, without the label that says where they come from."""
     settings: dict[str, Any] = plain_settings(hardness)
-    settings["params"].pop("recipe", None)
+    for name in {"recipe"} | unused_later(hardness):
+        settings["params"].pop(name, None)
     return settings
+
+
+def unused_later(owner: Method | Hardness) -> set[str]:
+    """The parameters that older records lack, where they have their defaults.
+
+    >>> import augcl
+    >>> sorted(unused_later(augcl.AffinityUncertainty(cap=True)))
+    ['affinity']
+    """
+    defaults = parameters(type(owner))
+    return {name for name in owner.later if getattr(owner, name) == defaults[name]}
 
 
 @dataclass(frozen=True)
@@ -289,9 +302,9 @@ def _majority(data: GraphSet | NodeGraph) -> float:
 
 
 def weight_summary(history: list[dict[str, Any]]) -> dict[str, Any] | None:
-    """The last fit's vital signs and the last epoch's weights; None where nothing is weighted."""
+    """The last fit's vital signs, the last epoch's weights and masses; None if there are none."""
     fits = [m["hardness"] for m in history if "hardness" in m]
-    keys = ("weight_std", "near_one", "weight_true_negatives", "weight_false_negatives")
+    keys = ("weight_std", "near_one", "weight_true_negatives", "weight_false_negatives", *MASSES)
     last = {key: history[-1][key] for key in keys if history and key in history[-1]}
     return {**{f"fit_{k}": v for k, v in (fits or [{}])[-1].items()}, **last} or None
 
