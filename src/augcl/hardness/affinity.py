@@ -140,8 +140,6 @@ class AffinityUncertainty(Hardness):
     True
     """
 
-    later = ("affinity", "cap")
-
     def __init__(
         self,
         *,

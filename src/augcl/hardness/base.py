@@ -53,9 +53,6 @@ class Hardness(BaseEstimator):  # type: ignore[misc]
     affinity_of: str = "projection"
     """Which vectors a method hands to `fit` and `log_weights`: one of `AFFINITIES`."""
 
-    later: tuple[str, ...] = ()
-    """Parameters that older records lack: at their defaults they are no part of a cell's digest."""
-
     @property
     def waits(self) -> bool:
         """Return whether the hardness needs a trained network, and so a warm-up: if it learns."""

@@ -57,8 +57,6 @@ class Oracle(Hardness):
     [[0, 1, 1], [1, 0, 0], [1, 0, 0]]
     """
 
-    later = ("among", "top", "precision", "recall", "refresh", "random_state")
-
     def __init__(
         self,
         false_weight: float = 0.0,

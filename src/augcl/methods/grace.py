@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from augcl.checks import number, whole_number
 from augcl.encoders.contrastive import output_width
-from augcl.encoders.gcn import ACTIVATIONS, GCN, NodeNetwork
+from augcl.encoders.gcn import ACTIVATIONS, GCN, NORMS, NodeNetwork
 from augcl.encoders.heads import output_basis, projector
 from augcl.errors import InputError, one_of, warn_user
 from augcl.hardness import Hardness, Uniform
@@ -24,7 +24,7 @@ from augcl.methods.contrast import EmbeddedNodes, HardnessSchedule, weighted_log
 from augcl.methods.recipes import by_recipe, chosen_hardness, get_recipe
 from augcl.ops.cosine import cosine
 from augcl.ops.diffusion import smoothed
-from augcl.training.batches import NodeBatch
+from augcl.training.batches import NodeBatch, batch_statistics
 from augcl.training.callbacks import Callbacks, Metrics
 from augcl.training.estimator import NodeEstimator
 from augcl.views.nodes import CENTRALITIES, EDGE_ENDS, EMPTY_COLUMNS, NodeView, TwoViews
@@ -67,6 +67,8 @@ class GRACE(NodeEstimator):
     projection : int, optional
         Hidden width of the projector.
     activation : {"relu", "prelu", "rrelu"}, optional
+    norm : {"batch", "layer", "none"}, optional
+        Normalisation after each layer of `GCN`, before the activation.
     edge_drop, feature_drop : (float, float), optional
         Share of the edges dropped and of the feature columns masked, in the two views.
     tau, lr : float, optional
@@ -144,6 +146,7 @@ class GRACE(NodeEstimator):
         width: int | None = None,
         projection: int | None = None,
         activation: str | None = None,
+        norm: str | None = None,
         edge_drop: tuple[float, float] | None = None,
         feature_drop: tuple[float, float] | None = None,
         tau: float | None = None,
@@ -174,6 +177,7 @@ class GRACE(NodeEstimator):
         self.width = width
         self.projection = projection
         self.activation = activation
+        self.norm = norm
         self.edge_drop = edge_drop
         self.feature_drop = feature_drop
         self.tau = tau
@@ -199,6 +203,7 @@ class GRACE(NodeEstimator):
         super()._start()
         recipe = get_recipe(self.recipe)
         one_of(self._setting("activation"), ACTIVATIONS, "activation")
+        one_of(self._setting("norm"), ("none", *NORMS), "norm")
         one_of(self.weights, ("frozen", "live"), "kind of weights")
         if self.centrality is not None:
             one_of(self.centrality, CENTRALITIES, "centrality")
@@ -242,6 +247,7 @@ class GRACE(NodeEstimator):
                 features,
                 width=self._setting("width"),
                 activation=self._setting("activation"),
+                norm=None if self._setting("norm") == "none" else self._setting("norm"),
                 generator=generator,
             )
         head = projector(
@@ -357,18 +363,18 @@ class GRACE(NodeEstimator):
     ) -> Metrics:
         (batch,) = batches
         self._epoch = epoch
-        blocks = EmbeddedNodes(self._pair, self.sample, generator)
-        found = self._schedule.before_epoch(epoch, blocks, generator)
-        if self._schedule.active and gives_weights(self.hardness_):
-            since = epoch - self._schedule.first_epoch
-            live = self.weights == "live" and since % self.weights_every == 0
-            if live or self._schedule.fits_before(epoch):
-                if self.hardness_.affinity_of != "features":  # which a model file need not keep
+        with batch_statistics(self.network_):
+            blocks = EmbeddedNodes(self._pair, self.sample, generator)
+            found = self._schedule.before_epoch(epoch, blocks, generator)
+            if self._schedule.active and gives_weights(self.hardness_):
+                since = epoch - self._schedule.first_epoch
+                live = self.weights == "live" and since % self.weights_every == 0
+                new = live or self._schedule.fits_before(epoch)
+                if new and self.hardness_.affinity_of != "features":  # a file need not keep those
                     with torch.no_grad():
                         self._anchors = self._vectors(batch.views.clean)
-                self._weigh(batch)
-            elif self.weights_ is None:  # after a resume
-                self._weigh(batch)
+                if new or self.weights_ is None:  # after a resume
+                    self._weigh(batch)
         return found
 
     def _weigh(self, batch: NodeBatch) -> None:

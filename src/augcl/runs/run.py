@@ -42,6 +42,22 @@ BY_FEATURES = "by features"
 """In place of an augmentation that depends on the data."""
 
 
+AS_BEFORE: dict[str, Any] = {
+    "norm": "none",
+    "affinity": "projection",
+    "cap": False,
+    "among": None,
+    "top": 0.1,
+    "precision": 1.0,
+    "recall": 1.0,
+    "Oracle.refresh": None,
+    "Oracle.random_state": 0,  # others have had these from the start
+    "batches": "random",
+}
+"""Parameters younger than some records, each with the value at which a method or a hardness is what
+it was without it: these do not enter the name of a record."""
+
+
 @dataclass(frozen=True)
 class Spec:
     """Everything that decides a result, except the seed.
@@ -143,7 +159,7 @@ class Spec:
         settings = method.settings()
         # A set with a published setting of the edges is what it was before there were others.
         usual = {s for s in EDGE_SWITCHES if s in published and settings.get(s) == published[s]}
-        recipe, left = {}, {"random_state", "hardness"} | usual | unused_later(method)
+        recipe, left = {}, {"random_state", "hardness"} | usual
         if "recipe" in settings:
             recipe, left = get_recipe(self.recipe).shared(), left | left_to_recipe(method)
         revision = METHODS[self.method].revision
@@ -151,7 +167,9 @@ class Spec:
             **({"revision": revision} if revision > 1 else {}),
             "dataset": name,
             "method": self.method,
-            "settings": {k: v for k, v in settings.items() if k not in left},
+            "settings": _decisive(
+                {k: v for k, v in settings.items() if k not in left}, self.method
+            ),
             "recipe": recipe,
             "hardness": hardness_settings(self.hardness_object()),
             "features": self.features,
@@ -167,20 +185,15 @@ class Spec:
 def hardness_settings(hardness: Hardness) -> dict[str, Any]:
     """The settings of a hardness, without the label that says where they come from."""
     settings: dict[str, Any] = plain_settings(hardness)
-    for name in {"recipe"} | unused_later(hardness):
-        settings["params"].pop(name, None)
+    settings["params"].pop("recipe", None)
+    settings["params"] = _decisive(settings["params"], settings["class"])
     return settings
 
 
-def unused_later(owner: Method | Hardness) -> set[str]:
-    """The parameters that older records lack, where they have their defaults.
-
-    >>> import augcl
-    >>> sorted(unused_later(augcl.AffinityUncertainty(cap=True)))
-    ['affinity']
-    """
-    defaults = parameters(type(owner))
-    return {name for name in owner.later if getattr(owner, name) == defaults[name]}
+def _decisive(settings: dict[str, Any], owner: str) -> dict[str, Any]:
+    """Return the settings without those that leave everything as it was before they existed."""
+    before = {name: AS_BEFORE.get(f"{owner}.{name}", AS_BEFORE.get(name, ...)) for name in settings}
+    return {name: value for name, value in settings.items() if value != before[name]}
 
 
 @dataclass(frozen=True)

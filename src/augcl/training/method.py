@@ -148,8 +148,6 @@ class Method(
     revision: int = 1
     """Raised where the same settings and seed give another result: cells of an older one are not
     read."""
-    later: tuple[str, ...] = ()
-    """Parameters that older records lack: at their defaults they are no part of a cell's digest."""
     needs: str | None = None
     """What the graphs must have for this method, "smiles"; None if any graph will do."""
     gives_kernel: bool = False
