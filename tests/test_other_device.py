@@ -153,6 +153,10 @@ def test_every_view_is_the_same(growth, graphs):
     assert_device_is_no_matter(augcl.GraphCL, graphs, **options)
 
 
+def test_batches_of_neighbors_are_the_same(graphs):
+    assert_device_is_no_matter(augcl.GraphCL, graphs, batches="neighbors", batch_size=8)
+
+
 def test_a_run_is_resumed_and_its_model_read_where_it_is_wanted(graphs, tmp_path):
     with pretend_cuda() as there:
         model = augcl.GraphCL(hardness="augcl", epochs=3, device="cuda", progress=False)
