@@ -106,8 +106,14 @@ def hardness_study(study: Study) -> Outcome:
     """Return one table per data set, and what the weights reach, weigh and could know."""
     found = {dataset: rows for dataset, rows in study.results(TABLE).items() if rows}
     whole = comparison("hardness", found, TABLE)
-    more = [reached(found), _masses(study, found), _knowledge(study)]
-    return replace(whole, grids=[*whole.grids, *(grid for grid in more if grid.rows)])
+    pairs = {
+        cell.dataset: record
+        for cell in _pair_cells(study)
+        for record in study.records(cell).values()
+    }
+    more = [reached(found), _masses(study, found), _knowledge(pairs)]
+    grids = [*whole.grids, *(grid for grid in more if grid.rows)]
+    return replace(whole, grids=grids, data={**whole.data, "pairs": pairs})
 
 
 def reached(found: Mapping[str, Mapping[str, Accuracies]]) -> Grid:
@@ -231,7 +237,7 @@ def _pair_cells(study: Study) -> list[PairCell]:
     return [PairCell(dataset, study.cell(TABLE, dataset, TABLE.base).data) for dataset in every]
 
 
-def _knowledge(study: Study) -> Grid:
+def _knowledge(pairs: Mapping[str, Mapping[str, float]]) -> Grid:
     columns = {
         "share": "pairs of one class",
         "auc": "AUC",
@@ -239,11 +245,7 @@ def _knowledge(study: Study) -> Grid:
         "precision_5": "top 5 %",
         "precision_share": "top share of one class",
     }
-    lines = [
-        (cell.dataset, *(f"{record[name]:.3f}" for name in columns))
-        for cell in _pair_cells(study)
-        for record in study.records(cell).values()
-    ]
+    lines = [(name, *(f"{facts[c]:.3f}" for c in columns)) for name, facts in pairs.items()]
     note = (
         "The cosine of propagated features as a detector of pairs of the same class: area under "
         "the curve, and precision among the candidates of an anchor that it ranks first; "
