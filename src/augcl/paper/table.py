@@ -10,6 +10,7 @@ from typing import Any
 from augcl.data import Reading, load_graph, load_graphs
 from augcl.data.catalogue import known_name
 from augcl.errors import one_of
+from augcl.hardness import CEILING
 from augcl.methods.presets import PUBLISHED
 from augcl.paper.cells import Cell, digest
 from augcl.runs.run import Spec
@@ -89,9 +90,13 @@ class Table:
         return replace(spec, recipe=recipe, options={**setting.options, **spec.options})
 
     def competing(self, rows: Iterable[str]) -> list[str]:
-        """Return those of `rows` that are methods, evaluated by the same protocol as the base."""
+        """Return those of `rows` that are methods, evaluated by the same protocol as the base.
+
+        What uses the labels is no method.
+        """
         apart = {self.floor, self.base, self.ceiling, "raw"}
         apart |= {row for row, given in self.rows.items() if "protocol" in given}
+        apart |= {row for row, given in self.rows.items() if given.get("hardness") in CEILING}
         return [row for row in rows if row not in apart]
 
     @property

@@ -27,6 +27,7 @@ from augcl.evaluation.splits import random_parts
 from augcl.evaluation.svm import check_classes
 from augcl.files import packaged_toml
 from augcl.hardness import Hardness, named_hardness
+from augcl.hardness.diagnostics import MASSES
 from augcl.methods.presets import PUBLISHED, preset_for, presets
 from augcl.methods.recipes import get_recipe, left_to_recipe
 from augcl.runs.models import METHODS
@@ -41,7 +42,19 @@ BY_FEATURES = "by features"
 """In place of an augmentation that depends on the data."""
 
 
-AS_BEFORE: dict[str, Any] = {"norm": "none", "preset": PUBLISHED}
+AS_BEFORE: dict[str, Any] = {
+    "norm": "none",
+    "preset": PUBLISHED,
+    "affinity": "projection",
+    "cap": False,
+    "among": None,
+    "top": 0.1,
+    "precision": 1.0,
+    "recall": 1.0,
+    "Oracle.refresh": None,
+    "Oracle.random_state": 0,  # others have had these from the start
+    "batches": "random",
+}
 """Parameters younger than some records, each with the value at which a method or a hardness is what
 it was without it: these do not enter the name of a record."""
 
@@ -165,7 +178,9 @@ class Spec:
             **({"revision": revision} if revision > 1 else {}),
             "dataset": name,
             "method": self.method,
-            "settings": _decisive({k: v for k, v in settings.items() if k not in left}),
+            "settings": _decisive(
+                {k: v for k, v in settings.items() if k not in left}, self.method
+            ),
             "recipe": recipe,
             "hardness": hardness_settings(self.hardness_object()),
             "features": self.features,
@@ -182,13 +197,14 @@ def hardness_settings(hardness: Hardness) -> dict[str, Any]:
     """The settings of a hardness, without the label that says where they come from."""
     settings: dict[str, Any] = plain_settings(hardness)
     settings["params"].pop("recipe", None)
-    settings["params"] = _decisive(settings["params"])
+    settings["params"] = _decisive(settings["params"], settings["class"])
     return settings
 
 
-def _decisive(settings: dict[str, Any]) -> dict[str, Any]:
+def _decisive(settings: dict[str, Any], owner: str) -> dict[str, Any]:
     """Return the settings without those that leave everything as it was before they existed."""
-    return {k: v for k, v in settings.items() if k not in AS_BEFORE or v != AS_BEFORE[k]}
+    before = {name: AS_BEFORE.get(f"{owner}.{name}", AS_BEFORE.get(name, ...)) for name in settings}
+    return {name: value for name, value in settings.items() if value != before[name]}
 
 
 @dataclass(frozen=True)
@@ -310,9 +326,9 @@ def _majority(data: GraphSet | NodeGraph) -> float:
 
 
 def weight_summary(history: list[dict[str, Any]]) -> dict[str, Any] | None:
-    """The last fit's vital signs and the last epoch's weights; None where nothing is weighted."""
+    """The last fit's vital signs, the last epoch's weights and masses; None if there are none."""
     fits = [m["hardness"] for m in history if "hardness" in m]
-    keys = ("weight_std", "near_one", "weight_true_negatives", "weight_false_negatives")
+    keys = ("weight_std", "near_one", "weight_true_negatives", "weight_false_negatives", *MASSES)
     last = {key: history[-1][key] for key in keys if history and key in history[-1]}
     return {**{f"fit_{k}": v for k, v in (fits or [{}])[-1].items()}, **last} or None
 
