@@ -98,13 +98,13 @@ class NodeNetwork(nn.Module):
         return self.projector(self.embed(view))  # type: ignore[no-any-return]
 
     def embed(self, view: NodeView) -> Tensor:
-        """Return (N, D) embeddings, before the projection."""
+        """Return (N, D) embeddings, before the projection; slow nodes are left out."""
         if isinstance(self.encoder, GCN):
-            return self.encoder(view)  # type: ignore[no-any-return]
+            return view.without_slow(self.encoder(view))
         more = {}
         if view.edge_weight is not None and "edge_weight" in parameters_of(self.encoder.forward):
             more["edge_weight"] = view.edge_weight
-        return self.encoder(view.x(), view.edge_index, **more)  # type: ignore[no-any-return]
+        return view.without_slow(self.encoder(view.x(), view.edge_index, **more))
 
 
 def parameters_of(function: Callable[..., Any]) -> Iterable[str]:

@@ -349,8 +349,8 @@ class Method(
         """Hyper-parameters as plain JSON values, without what does not change the result."""
         values = {name: self._setting(name) for name in self.get_params(deep=False)}
         # A method that has no patience by itself and is given none is what it was without it. So
-        # is one that leaves it to the data whether it uses edges.
-        for name in ("patience", *EDGE_SWITCHES):
+        # is one without slow nodes, and one that leaves it to the data whether it uses edges.
+        for name in ("patience", "half_hop", *EDGE_SWITCHES):
             if values.get(name, 0) is None and parameters(type(self))[name] is None:
                 del values[name]
         return {
