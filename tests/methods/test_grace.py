@@ -9,6 +9,7 @@ from augcl import GCA, GRACE, InputError, RawFeatures
 from augcl.data import NodeGraph
 from augcl.hardness import Hardness, Uniform
 from augcl.losses.node_info_nce import PairWeights, node_info_nce
+from augcl.runs.run import Spec
 from quick_nodes import losses, quick, same, uncertainty
 
 # What it gives
@@ -208,8 +209,13 @@ def test_slow_nodes_change_the_views_and_a_share_of_0_changes_no_bit(graph, kind
     assert losses(plain) == losses(with_0) != losses(slow)
     assert same(plain, with_0, graph)
     assert slow.transform(graph).shape == (90, 8)
-    assert "half_hop" not in plain.settings()
     assert slow.settings()["half_hop"] == [0.5, 1]
+
+
+def test_no_slow_nodes_keep_the_names_of_records():
+    plain, slow = (Spec("Cora", "GRACE", options=o) for o in ({}, {"half_hop": [0.5, 0.5]}))
+    assert "half_hop" not in plain.decides()["settings"]
+    assert slow.decides()["settings"]["half_hop"] == [0.5, 0.5]
 
 
 @pytest.mark.parametrize("half_hop", [0.5, (0.5,), (0.5, 1.1), "ab"])

@@ -9,6 +9,8 @@ from augcl.files import packaged_toml
 
 GRACE = "node_presets.toml"
 HSAN = "hsan_presets.toml"
+BGRL = "bgrl_presets.toml"
+CCA_SSG = "cca_ssg_presets.toml"
 
 
 def presets(file: str = GRACE) -> dict[str, dict[str, Any]]:

@@ -1,9 +1,11 @@
-"""The other systems that the paper compares with, one file per system.
+"""The other systems: those that the paper compares with and later ones, one file per system.
 
 Parts that several of them share: `kernel` (graph kernels), `gensim_models` and `walks` (skip-gram
-and doc2vec), `convolution` (DGI, GMI, MVGRL, GAE), `diffusion` (MVGRL).
+and doc2vec), `convolution` (DGI, GMI, MVGRL, GAE, CCA-SSG), `diffusion` (MVGRL).
 """
 
+from augcl.rivals.bgrl import BGRL
+from augcl.rivals.cca_ssg import CCASSG
 from augcl.rivals.deep_graph_kernel import DeepGraphKernel
 from augcl.rivals.deepwalk import DeepWalk, DeepWalkFeatures, Node2Vec, Node2VecGraphs
 from augcl.rivals.dgi import DGI
@@ -21,6 +23,8 @@ from augcl.rivals.sub2vec import Sub2Vec
 from augcl.rivals.wl import WLKernel
 
 __all__ = [
+    "BGRL",
+    "CCASSG",
     "DGI",
     "GAE",
     "GMI",

@@ -41,7 +41,7 @@ BY_FEATURES = "by features"
 """In place of an augmentation that depends on the data."""
 
 
-AS_BEFORE: dict[str, Any] = {"norm": "none"}
+AS_BEFORE: dict[str, Any] = {"norm": "none", "half_hop": None}
 """Parameters younger than some records, each with the value at which a method or a hardness is what
 it was without it: these do not enter the name of a record."""
 
@@ -106,9 +106,11 @@ class Spec:
 
     def _published(self, dataset: str, augmentation: str = BY_FEATURES) -> dict[str, Any]:
         """The settings of a data set; `augmentation` is for graphs without a published one."""
+        file = METHODS[one_of(self.method, METHODS, "method")].preset_file
+        if file is not None:
+            return {"preset": preset_for(dataset, file)}
         if self.level == "node":
-            file = METHODS[one_of(self.method, METHODS, "method")].preset_file
-            return {} if file is None else {"preset": preset_for(dataset, file)}
+            return {}
         published = packaged_toml("augcl.runs", "presets.toml")
         usual = published["augmentation"].get(dataset, augmentation)
         edges = (

@@ -97,7 +97,10 @@ class NodeReader:
             graph = replace(graph, edge_attr=None, edge_columns=None)
         if graph.num_nodes < 2:
             raise InputError(f"{graph.name} has one node: contrasting needs two or more")
-        return normalised_features(graph) if self.normalize_features else graph
+        return normalised_features(graph) if self._normalizes() else graph
+
+    def _normalizes(self) -> bool:
+        return self.normalize_features
 
 
 def normalised_features(graph: NodeGraph) -> NodeGraph:
@@ -349,8 +352,8 @@ class Method(
         """Hyper-parameters as plain JSON values, without what does not change the result."""
         values = {name: self._setting(name) for name in self.get_params(deep=False)}
         # A method that has no patience by itself and is given none is what it was without it. So
-        # is one without slow nodes, and one that leaves it to the data whether it uses edges.
-        for name in ("patience", "half_hop", *EDGE_SWITCHES):
+        # is one that leaves it to the data whether it uses edges.
+        for name in ("patience", *EDGE_SWITCHES):
             if values.get(name, 0) is None and parameters(type(self))[name] is None:
                 del values[name]
         return {
