@@ -11,6 +11,8 @@ GRACE = "node_presets.toml"
 HSAN = "hsan_presets.toml"
 BGRL = "bgrl_presets.toml"
 CCA_SSG = "cca_ssg_presets.toml"
+GRAPHMAE = "graphmae_presets.toml"
+GRAPHMAE_GRAPHS = "graphmae_graphs_presets.toml"
 
 
 def presets(file: str = GRACE) -> dict[str, dict[str, Any]]:

@@ -13,6 +13,7 @@ from augcl.rivals.gae import GAE, VGAE
 from augcl.rivals.gmi import GMI
 from augcl.rivals.graph2vec import Graph2Vec
 from augcl.rivals.graphlets import GraphletKernel
+from augcl.rivals.graphmae import GraphMAE, GraphMAEGraphs
 from augcl.rivals.hsan import HSAN
 from augcl.rivals.infograph import InfoGraph
 from augcl.rivals.joao import JOAO, JOAOv2
@@ -36,6 +37,8 @@ __all__ = [
     "DeepWalk",
     "DeepWalkFeatures",
     "Graph2Vec",
+    "GraphMAE",
+    "GraphMAEGraphs",
     "GraphletKernel",
     "InfoGraph",
     "JOAOv2",

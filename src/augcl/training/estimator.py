@@ -383,7 +383,7 @@ class NodeEstimator(NodeReader, Estimator):
 
     def _start(self) -> None:
         super()._start()
-        number("weight_decay", self.weight_decay, least=0)
+        number("weight_decay", self._setting("weight_decay"), least=0)
 
     def _batches(self, data: NodeGraph, generator: torch.Generator) -> list[NodeBatch]:
         return [NodeBatch(data)]
@@ -399,6 +399,6 @@ class NodeEstimator(NodeReader, Estimator):
         return Adam(
             network.parameters(),
             lr=self._setting("lr"),
-            weight_decay=self.weight_decay,
+            weight_decay=self._setting("weight_decay"),
             fused=True,
         )
