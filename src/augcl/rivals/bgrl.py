@@ -104,6 +104,7 @@ class BGRL(NodeEstimator):
     """
 
     year = 2022
+    cost = "hours"
     preset_file = presets.BGRL
 
     def __init__(
