@@ -6,15 +6,14 @@ import copy
 from collections.abc import Iterable
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 
-from augcl.checks import number, whole_number
+from augcl.checks import number, two_shares, whole_number
 from augcl.encoders.contrastive import output_width
 from augcl.encoders.gcn import ACTIVATIONS, GCN, NORMS, NodeNetwork
 from augcl.encoders.heads import output_basis, projector
-from augcl.errors import InputError, one_of, warn_user
+from augcl.errors import one_of, warn_user
 from augcl.hardness import Hardness, Uniform
 from augcl.hardness.base import gives_weights
 from augcl.hardness.diagnostics import WeightStatistics
@@ -72,6 +71,9 @@ class GRACE(NodeEstimator):
         Normalisation after each layer of `GCN`, before the activation.
     edge_drop, feature_drop : (float, float), optional
         Share of the edges dropped and of the feature columns masked, in the two views.
+    half_hop : (float, float), optional
+        Share of the nodes whose incoming edges get slow nodes, in the two views; none if None. See
+        `augcl.views.nodes.half_hop`.
     tau, lr : float, optional
     weight_decay : float
     weights : {"frozen", "live"}
@@ -150,6 +152,7 @@ class GRACE(NodeEstimator):
         norm: str | None = None,
         edge_drop: tuple[float, float] | None = None,
         feature_drop: tuple[float, float] | None = None,
+        half_hop: tuple[float, float] | None = None,
         tau: float | None = None,
         lr: float | None = None,
         weight_decay: float = 1e-5,
@@ -181,6 +184,7 @@ class GRACE(NodeEstimator):
         self.norm = norm
         self.edge_drop = edge_drop
         self.feature_drop = feature_drop
+        self.half_hop = half_hop
         self.tau = tau
         self.lr = lr  # type: ignore[assignment]
         self.weight_decay = weight_decay
@@ -219,11 +223,9 @@ class GRACE(NodeEstimator):
         if self._sampled is not None:  # of one alone, its own node would have no negative
             whole_number("candidates", self._sampled, least=2)
         for name in ("edge_drop", "feature_drop"):
-            rates = self._setting(name)
-            if np.shape(rates) != (2,):
-                raise InputError(f"{name} is {rates!r}: give two shares, one for each view")
-            for view, rate in enumerate(rates):
-                number(f"{name}[{view}]", rate, least=0, below=1)
+            two_shares(name, self._setting(name), below=1)
+        if self.half_hop is not None:
+            two_shares("half_hop", self.half_hop, most=1)
         number("weight_decay", self.weight_decay, least=0)
         if self.lr is None and presets.collapses(self.preset):
             warn_user(
@@ -268,6 +270,7 @@ class GRACE(NodeEstimator):
             batch.views,
             edge_drop=self._setting("edge_drop"),
             feature_drop=self._setting("feature_drop"),
+            slowed=self.half_hop,
             centrality=self._setting("centrality"),
             edge_ends=by_recipe(self, "edge_ends"),
             pagerank_restart=by_recipe(self, "pagerank_restart"),

@@ -9,6 +9,10 @@ from augcl.files import packaged_toml
 
 GRACE = "node_presets.toml"
 HSAN = "hsan_presets.toml"
+BGRL = "bgrl_presets.toml"
+CCA_SSG = "cca_ssg_presets.toml"
+GRAPHMAE = "graphmae_presets.toml"
+GRAPHMAE_GRAPHS = "graphmae_graphs_presets.toml"
 PUBLISHED = "published"
 """The preset of a data set without published settings of its own, in a file that has it."""
 

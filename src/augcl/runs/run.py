@@ -53,6 +53,7 @@ AS_BEFORE: dict[str, Any] = {
     "recall": 1.0,
     "Oracle.refresh": None,
     "Oracle.random_state": 0,  # others have had these from the start
+    "half_hop": None,
     "batches": "random",
 }
 """Parameters younger than some records, each with the value at which a method or a hardness is what
