@@ -34,6 +34,7 @@ from augcl.evaluation.scoring import (
     score_columns,
 )
 from augcl.training.progress import one_more, progress_bar
+from augcl.training.threads import one_blas_thread
 
 Floats = NDArray[np.float64]
 Found = tuple[NDArray[Any], Floats]
@@ -135,7 +136,10 @@ def _score(
     splits: NDArray[np.int64],
 ) -> Score:
     work = [division for run in divisions for division in run]
-    with progress_bar(f"evaluate: {name}", len(work), show=samples.progress, stay=False) as report:
+    with (
+        one_blas_thread(),
+        progress_bar(f"evaluate: {name}", len(work), show=samples.progress, stay=False) as report,
+    ):
         step = one_more(report)
 
         def one(division: Division) -> tuple[float, float]:
