@@ -139,7 +139,7 @@ def filled_rows(x: Tensor) -> Tensor:
 
 def _unused(graphs: GraphSet) -> list[Finding]:
     attributes = graphs.node_attr
-    if attributes is None or "attribute0" in (graphs.columns or ()):
+    if attributes is None:
         return []
     what = f"{counted(attributes.shape[1], 'continuous node attribute')} in the files, not used"
     return [Finding("note", "features", what, "add --features attributes to use them")]
