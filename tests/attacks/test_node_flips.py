@@ -38,8 +38,8 @@ def slow_logits(victim, matrix):
     whole = matrix + torch.eye(len(matrix))
     root = whole.sum(1).rsqrt()
     mixing = root[:, None] * whole * root
-    h = encoder.activation(mixing @ (x @ encoder.first.weight.t()) + encoder.first.bias)
-    h = encoder.activation(mixing @ (h @ encoder.second.weight.t()) + encoder.second.bias)
+    h = encoder.after[0](mixing @ (x @ encoder.first.weight.t()) + encoder.first.bias)
+    h = encoder.after[0](mixing @ (h @ encoder.second.weight.t()) + encoder.second.bias)
     return h @ victim.weight.t() + victim.bias
 
 

@@ -5,7 +5,7 @@ from scipy.spatial.distance import cdist
 from sklearn.datasets import load_digits
 
 from augcl.data import components, digits, digits_knn
-from augcl.data.generators import SIZES, component_sets, first_and_last
+from augcl.data.generators import SIZES, component_sets, first_and_last, planted
 from augcl.errors import InputError
 from references import component_counts
 
@@ -142,3 +142,26 @@ def test_unknown_sizes_and_missing_labels_are_refused(molecules):
     object.__setattr__(unlabelled, "y", None)
     with pytest.raises(InputError, match="no labels"):
         first_and_last(unlabelled)
+
+
+@pytest.mark.parametrize("homophily", [0.1, 0.8])
+def test_planted_edges_join_equal_classes_as_often_as_asked(homophily):
+    graph = planted(4000, classes=5, degree=10, homophily=homophily, seed=1)
+    source, target = graph.edge_index
+    assert abs((graph.y[source] == graph.y[target]).float().mean() - homophily) < 0.03
+    degree = torch.bincount(source, minlength=4000).float()
+    assert 8 < degree.mean() <= 10
+    assert degree.max() > 5 * degree.mean()  # a power law
+    assert torch.equal(graph.x, planted(4000, classes=5, degree=10, seed=1).x)
+
+
+def test_planted_words_tell_the_class():
+    graph = planted(2000, classes=4, features=40, noise=1.0, words=True, seed=2)
+    assert set(graph.x.to_dense().unique().tolist()) == {0.0, 1.0}
+    own = torch.stack([graph.x.to_dense()[:, 10 * c : 10 * c + 10].sum(1) for c in range(4)], dim=1)
+    assert (own.argmax(1) == graph.y).float().mean() > 0.6
+
+
+def test_more_planted_classes_than_nodes_are_refused():
+    with pytest.raises(InputError, match="classes=5: give a number from 1 to 4"):
+        planted(4, classes=5)

@@ -48,6 +48,24 @@ def test_prelu_has_one_slope_for_both_layers():
     assert slopes[0].item() == 0.25
 
 
+@pytest.mark.parametrize("norm", ["batch", "layer"])
+def test_a_norm_stands_between_layer_and_activation(norm):
+    x = torch.rand(5, 4, generator=seeded())
+    gcn = GCN(4, width=3, activation="prelu", norm=norm, generator=seeded())
+    axis = 0 if norm == "batch" else 1
+    dense = torch.eye(5)
+    dense[views(x).edge_index[0], views(x).edge_index[1]] = 1.0
+    root = dense.sum(1).rsqrt()
+    mixing = root[:, None] * dense * root
+    h = x
+    for layer in (gcn.first, gcn.second):
+        h = mixing @ (h @ layer.weight.t()) + layer.bias
+        h = (h - h.mean(axis, keepdim=True)) / (h.var(axis, False, keepdim=True) + 1e-5).sqrt()
+        h = torch.where(h > 0, h, 0.25 * h)
+    torch.testing.assert_close(gcn(views(x).clean), h, atol=1e-5, rtol=1e-4)
+    assert sum(p.numel() == 1 for p in gcn.parameters()) == 2  # a slope for each layer
+
+
 def test_an_encoder_of_pyg_sees_the_masked_features():
     x = torch.rand(5, 4, generator=seeded())
     columns = torch.tensor([True, False, True, True])
@@ -74,7 +92,7 @@ def test_masking_columns_is_zeroing_them(sparse):
 
 def test_rrelu_is_leaky_and_not_random():
     gcn = GCN(4, activation="rrelu", generator=seeded())
-    assert gcn.activation(torch.tensor([-48.0, 2.0])).tolist() == pytest.approx([-11, 2])
+    assert gcn.after[0](torch.tensor([-48.0, 2.0])).tolist() == pytest.approx([-11, 2])
     view = views(torch.rand(5, 4, generator=seeded())).clean
     assert gcn.train()(view).equal(gcn.eval()(view))
 

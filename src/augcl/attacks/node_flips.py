@@ -184,9 +184,9 @@ class NodeVictim:
         """Return inputs and outputs of both propagations, and the (B, C) logits of the targets."""
         encoder, edges = self.encoder, copies.union.adjacency
         p1 = propagate(h1, edges)
-        h2 = encoder.activation(p1 + encoder.first.bias) @ encoder.second.weight.t()
+        h2 = encoder.after[0](p1 + encoder.first.bias) @ encoder.second.weight.t()
         p2 = propagate(h2, edges)
-        out = encoder.activation(p2[copies.rows] + encoder.second.bias)
+        out = encoder.after[-1](p2[copies.rows] + encoder.second.bias)
         return (h1, p1, h2, p2), out @ self.weight.t() + self.bias
 
 

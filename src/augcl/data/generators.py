@@ -214,3 +214,81 @@ def first_and_last(graphs: GraphSet) -> tuple[GraphSet, GraphSet]:
     first = rank < (counts.double() * 0.9).round().long()[graphs.y[by_class]]
     train, test = (graphs.select(by_class[part].sort().values) for part in (first, ~first))
     return train, test
+
+
+def planted(
+    nodes: int = 10_000,
+    *,
+    classes: int = 10,
+    degree: float = 20.0,
+    homophily: float = 0.7,
+    features: int = 64,
+    noise: float = 3.0,
+    words: bool = False,
+    seed: int = 0,
+) -> NodeGraph:
+    """Return one random graph with planted classes: a test bed of any size.
+
+    Nodes have uniform classes and power-law popularity (exponent 2.5, at most √nodes). Each of
+    ``nodes * degree / 2`` edges starts at a node drawn by popularity and ends at a node of the same
+    class with probability `homophily`, else of another class, drawn by popularity too; loops and
+    repeated edges are left out.
+
+    Parameters
+    ----------
+    nodes, classes : int
+    degree : float
+        Mean degree, before loops and repeated edges are left out.
+    homophily : float
+        Share of edges inside a class.
+    features : int
+        Columns.
+    noise : float
+        Standard deviation around the mean of the class, whose columns have standard deviation 1.
+        With `words`: how many times as often as a word of its class a node has any other word.
+    words : bool
+        Columns of 0 and 1 instead of numbers: every class has its own `features` / `classes` words.
+    seed : int
+        Same seed, same graph.
+
+    Examples
+    --------
+    >>> planted(200, classes=4, degree=6, features=8)
+    NodeGraph('planted-200': 200 nodes, 1078 edge entries, 8 features, 4 classes)
+    """
+    if not 1 <= classes <= nodes:
+        raise InputError(f"classes={classes}: give a number from 1 to {nodes}, the number of nodes")
+    rng = np.random.default_rng(seed)
+    y = rng.integers(classes, size=nodes)
+    popularity = np.minimum((1 - rng.random(nodes)) ** (-1 / 1.5), nodes**0.5)
+    by_class = np.argsort(y, kind="stable")
+    ends = np.cumsum(popularity[by_class])
+    last = np.cumsum(np.bincount(y, minlength=classes))  # where each class ends in that order
+    mass = np.concatenate([[0.0], ends])[np.concatenate([[0], last])]
+
+    edges = int(nodes * degree / 2)
+    source = by_class[np.searchsorted(ends, rng.random(edges) * ends[-1], side="right")]
+    low, high = mass[y[source]], mass[y[source] + 1]
+    inside = (rng.random(edges) < homophily) | (high - low >= ends[-1])
+    draw = rng.random(edges)
+    other = draw * (ends[-1] - (high - low))  # a place outside the own class
+    place = np.where(
+        inside, low + draw * (high - low), np.where(other < low, other, other + high - low)
+    )
+    target = by_class[np.minimum(np.searchsorted(ends, place, side="right"), nodes - 1)]
+
+    if words:
+        own = np.arange(features) * classes // features  # the class of each word
+        rate = 8 / (features / classes) / (1 + noise)  # eight words a node, of its class and others
+        chance = np.where(own == y[:, None], rate, rate * noise / max(classes - 1, 1))
+        x = (rng.random((nodes, features)) < chance).astype(np.float32)
+    else:
+        means = rng.standard_normal((classes, features), dtype=np.float32)
+        x = means[y] + np.float32(noise) * rng.standard_normal((nodes, features), dtype=np.float32)
+    return NodeGraph.from_arrays(
+        pairs=torch.from_numpy(np.stack([source, target])),
+        num_nodes=nodes,
+        x=torch.from_numpy(x),
+        y=torch.from_numpy(y),
+        name=f"planted-{nodes}",
+    )

@@ -8,7 +8,6 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import leaky_relu, relu
 
 from augcl.encoders.heads import glorot_linear
 from augcl.errors import one_of
@@ -19,10 +18,11 @@ RRELU_SLOPE = 11 / 48
 """Mean slope of rrelu. GCA calls rrelu's functional form, which is not random by default."""
 
 ACTIVATIONS = ("relu", "prelu", "rrelu")
+NORMS = {"batch": nn.BatchNorm1d, "layer": nn.LayerNorm}
 
 
 class GCN(nn.Module):
-    """Two layers h ← act( D̂^{-1/2} (A + I) D̂^{-1/2} h W + b ), F → 2·width → width.
+    """Two layers h ← act( norm( D̂^{-1/2} (A + I) D̂^{-1/2} h W + b ) ), F → 2·width → width.
 
     Where edges have weights, A holds them and D̂ their sums, as in PyG's
     ``GCNConv(x, edge_index, edge_weight)``.
@@ -33,8 +33,10 @@ class GCN(nn.Module):
     width : int
         Width of the embedding; the hidden layer is twice as wide.
     activation : {"relu", "prelu", "rrelu"}
-        Activation after both layers; "prelu" learns one slope for both, "rrelu" has GCA's fixed
-        slope 11/48.
+        Activation after both layers; "rrelu" has GCA's fixed slope 11/48, "prelu" learns one slope
+        for both layers, as published, or with `norm` one for each.
+    norm : {"batch", "layer"}, optional
+        Normalise the output of each layer before the activation; not at all if None.
     generator : torch.Generator, optional
         Draws the weights.
 
@@ -50,30 +52,33 @@ class GCN(nn.Module):
         *,
         width: int = 128,
         activation: str = "relu",
+        norm: str | None = None,
         generator: torch.Generator | None = None,
     ) -> None:
         super().__init__()
-        one_of(activation, ACTIVATIONS, "activation")
         generator = generator or torch.Generator()
         self.first = glorot_linear(in_features, 2 * width, generator)
         self.second = glorot_linear(2 * width, width, generator)
-        self.activation: Callable[[Tensor], Tensor] = {
-            "relu": relu,
-            "prelu": nn.PReLU() if activation == "prelu" else relu,
-            "rrelu": _rrelu,
-        }[activation]
+        widths = [width] if norm is None else [2 * width, width]  # without a norm both share one
+        self.after = nn.ModuleList([_after(w, activation, norm) for w in widths])
         self.out_features = width
 
     def forward(self, view: NodeView) -> Tensor:
         """Return (N, width) embeddings of the nodes."""
         hidden = propagate(view.times(self.first.weight.t()), view.edges)
-        hidden = self.activation(hidden + self.first.bias)
+        hidden = self.after[0](hidden + self.first.bias)
         hidden = propagate(hidden @ self.second.weight.t(), view.edges)
-        return self.activation(hidden + self.second.bias)
+        return self.after[-1](hidden + self.second.bias)  # type: ignore[no-any-return]
 
 
-def _rrelu(x: Tensor) -> Tensor:
-    return leaky_relu(x, RRELU_SLOPE)
+def _after(width: int, activation: str, norm: str | None) -> nn.Module:
+    """Return what follows a linear layer of that width: norm, if any, and activation."""
+    one_of(activation, ACTIVATIONS, "activation")
+    parts: list[nn.Module] = []
+    if norm is not None:
+        parts.append(NORMS[one_of(norm, NORMS, "norm")](width))
+    slopes = {"relu": nn.ReLU(), "prelu": nn.PReLU(), "rrelu": nn.LeakyReLU(RRELU_SLOPE)}
+    return nn.Sequential(*parts, slopes[activation])
 
 
 class NodeNetwork(nn.Module):

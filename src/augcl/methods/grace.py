@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from augcl.checks import number, whole_number
 from augcl.encoders.contrastive import output_width
-from augcl.encoders.gcn import ACTIVATIONS, GCN, NodeNetwork
+from augcl.encoders.gcn import ACTIVATIONS, GCN, NORMS, NodeNetwork
 from augcl.encoders.heads import output_basis, projector
 from augcl.errors import InputError, one_of, warn_user
 from augcl.hardness import Hardness, Uniform
@@ -61,6 +61,8 @@ class GRACE(NodeEstimator):
     projection : int, optional
         Hidden width of the projector.
     activation : {"relu", "prelu", "rrelu"}, optional
+    norm : {"batch", "layer", "none"}, optional
+        Normalisation after each layer of `GCN`, before the activation.
     edge_drop, feature_drop : (float, float), optional
         Share of the edges dropped and of the feature columns masked, in the two views.
     tau, lr : float, optional
@@ -138,6 +140,7 @@ class GRACE(NodeEstimator):
         width: int | None = None,
         projection: int | None = None,
         activation: str | None = None,
+        norm: str | None = None,
         edge_drop: tuple[float, float] | None = None,
         feature_drop: tuple[float, float] | None = None,
         tau: float | None = None,
@@ -168,6 +171,7 @@ class GRACE(NodeEstimator):
         self.width = width
         self.projection = projection
         self.activation = activation
+        self.norm = norm
         self.edge_drop = edge_drop
         self.feature_drop = feature_drop
         self.tau = tau
@@ -193,6 +197,7 @@ class GRACE(NodeEstimator):
         super()._start()
         recipe = get_recipe(self.recipe)
         one_of(self._setting("activation"), ACTIVATIONS, "activation")
+        one_of(self._setting("norm"), ("none", *NORMS), "norm")
         one_of(self.weights, ("frozen", "live"), "kind of weights")
         if self.centrality is not None:
             one_of(self.centrality, CENTRALITIES, "centrality")
@@ -233,6 +238,7 @@ class GRACE(NodeEstimator):
                 features,
                 width=self._setting("width"),
                 activation=self._setting("activation"),
+                norm=None if self._setting("norm") == "none" else self._setting("norm"),
                 generator=generator,
             )
         head = projector(

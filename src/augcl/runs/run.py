@@ -41,6 +41,11 @@ BY_FEATURES = "by features"
 """In place of an augmentation that depends on the data."""
 
 
+AS_BEFORE: dict[str, Any] = {"norm": "none"}
+"""Parameters younger than some records, each with the value at which a method or a hardness is what
+it was without it: these do not enter the name of a record."""
+
+
 @dataclass(frozen=True)
 class Spec:
     """Everything that decides a result, except the seed.
@@ -150,7 +155,7 @@ class Spec:
             **({"revision": revision} if revision > 1 else {}),
             "dataset": name,
             "method": self.method,
-            "settings": {k: v for k, v in settings.items() if k not in left},
+            "settings": _decisive({k: v for k, v in settings.items() if k not in left}),
             "recipe": recipe,
             "hardness": hardness_settings(self.hardness_object()),
             "features": self.features,
@@ -167,7 +172,13 @@ def hardness_settings(hardness: Hardness) -> dict[str, Any]:
     """The settings of a hardness, without the label that says where they come from."""
     settings: dict[str, Any] = plain_settings(hardness)
     settings["params"].pop("recipe", None)
+    settings["params"] = _decisive(settings["params"])
     return settings
+
+
+def _decisive(settings: dict[str, Any]) -> dict[str, Any]:
+    """Return the settings without those that leave everything as it was before they existed."""
+    return {k: v for k, v in settings.items() if k not in AS_BEFORE or v != AS_BEFORE[k]}
 
 
 @dataclass(frozen=True)
