@@ -37,6 +37,7 @@ from augcl.evaluation.scoring import (
 )
 from augcl.evaluation.splits import TEST, TRAIN, VALIDATION, check_parts, random_parts
 from augcl.training.progress import one_more, progress_bar
+from augcl.training.threads import one_blas_thread
 
 Floats = NDArray[np.float64]
 Found = tuple[NDArray[Any], Floats]
@@ -150,7 +151,10 @@ def _score(
     macro_f1: bool = False,
 ) -> Score:
     work = [division for run in divisions for division in run]
-    with progress_bar(f"evaluate: {name}", len(work), show=samples.progress, stay=False) as report:
+    with (
+        one_blas_thread(),
+        progress_bar(f"evaluate: {name}", len(work), show=samples.progress, stay=False) as report,
+    ):
         step = one_more(report)
 
         def one(division: Division) -> tuple[float, float, float]:

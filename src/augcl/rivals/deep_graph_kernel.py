@@ -112,7 +112,8 @@ class DeepGraphKernel(GraphKernel):
     substructures: the product of their vectors, learned by skip-gram with hierarchical softmax
     (gensim's Word2Vec) from sentences of substructures that occur together. A sentence holds the
     labels of a graph's nodes after a round of refinement, a shortest path and its prefixes, or a
-    graphlet and graphlets with one node exchanged.
+    graphlet and graphlets with one node exchanged. Labels and features of edges are not used; a
+    warning says so.
 
     Parameters
     ----------

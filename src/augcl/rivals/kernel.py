@@ -27,6 +27,7 @@ class EdgeLabelReader(GraphReader):
     """Reads edge labels, unless `edge_labels` is False; if None, where all are whole numbers."""
 
     edge_switch = "edge_labels"
+    edge_cure = "edge labels are whole numbers or words"
     edge_labels: bool | None
 
     def _finds_edges(self, graphs: GraphSet) -> bool:
