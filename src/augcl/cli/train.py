@@ -32,6 +32,7 @@ from augcl.cli.options import (
 )
 from augcl.cli.settings import Settings, read_settings
 from augcl.errors import InputError, need, one_of
+from augcl.files import LOCK, locked
 
 
 def train(
@@ -229,10 +230,6 @@ def train(
         typer.echo(f"{finding.level}: {finding.about}: {finding.what}; {finding.cure}")
     seeds = seeds or (5 if graphs else 1)
     out = out or Path("runs") / f"{data.name}-{method}-{hardness}"
-    if out.exists() and any(out.iterdir()) and not resume:
-        if not overwrite:
-            raise InputError(f"{out} is not empty: add --resume or --overwrite, or another --out")
-        clear_run(out)
     if resume and not out.exists():
         typer.echo(f"augcl: no run to resume in {out}: starting a new one", err=True)
     place = Place(
@@ -243,8 +240,15 @@ def train(
         resume=resume,
         judge=evaluate,
     )
-    result = run_seeds(spec, seeds, place)
-    page = _write_page(out)
+    with locked(out):
+        if not resume and any(path.name != LOCK for path in out.iterdir()):
+            if not overwrite:
+                raise InputError(
+                    f"{out} is not empty: add --resume or --overwrite, or another --out"
+                )
+            clear_run(out)
+        result = run_seeds(spec, seeds, place)
+        page = _write_page(out)
     if as_json:
         typer.echo(json.dumps(result, indent=1))
     else:

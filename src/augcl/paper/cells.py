@@ -28,6 +28,7 @@ from augcl.paper.records import cell_file, is_finished
 from augcl.runs.run import Spec, one_thread, run
 from augcl.training.method import plain_settings
 from augcl.training.progress import print_warning, progress_bar
+from augcl.training.threads import deaf_workers
 
 
 class CellLike(Protocol):
@@ -236,7 +237,8 @@ def _computed(
     parallel = Parallel(
         workers, return_as="generator_unordered", pre_dispatch="n_jobs", batch_size=1
     )
-    results = parallel(begin())
+    with deaf_workers():  # started here
+        results = parallel(begin())
     try:
         for ended in results:  # noqa: UP028 -- `yield from` would close it too early, with a warning
             yield ended

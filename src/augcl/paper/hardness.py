@@ -87,7 +87,10 @@ def _rows() -> dict[str, dict[str, Any]]:
         },
         "oracle": {"hardness": "oracle"},
     }
-    return {row: {"method": "GCA", "preset": "default", "options": BASE, **given} for row, given in rows.items()}
+    return {
+        row: {"method": "GCA", "preset": "default", "options": BASE, **given}
+        for row, given in rows.items()
+    }
 
 
 TABLE = Table("hardness", _rows(), base="GCA", compared=tuple(_rows()), epochs=EPOCHS)
