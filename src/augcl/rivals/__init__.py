@@ -1,7 +1,7 @@
 """The other systems that the paper compares with, one file per system.
 
 Parts that several of them share: `kernel` (graph kernels), `gensim_models` and `walks` (skip-gram
-and doc2vec), `convolution` (DGI, GMI, MVGRL, GAE), `diffusion` (MVGRL).
+and doc2vec), `convolution` (DGI, GMI, MVGRL, GAE).
 """
 
 from augcl.rivals.deep_graph_kernel import DeepGraphKernel

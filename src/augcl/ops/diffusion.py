@@ -1,4 +1,4 @@
-"""Personalised PageRank of MVGRL: S = α (I − (1 − α) Â)^{-1}, Â = D̂^{-1/2} (A + I) D̂^{-1/2}.
+"""Personalised PageRank: S = α (I − (1 − α) Â)^{-1}, Â = D̂^{-1/2} (A + I) D̂^{-1/2}.
 
 A holds the weights of the edges, if they have any.
 """
