@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
 import math
 import os
-import sys
 import time
 import warnings
 from dataclasses import asdict, dataclass, replace
-from pathlib import Path
 from typing import Any, Literal
 
 import torch
@@ -20,7 +17,7 @@ from augcl.data.sparse import share_filled
 from augcl.errors import InputError
 from augcl.evaluation import evaluate
 from augcl.evaluation.svm import LARGEST_MATRIX
-from augcl.runs.run import NODE_RUNS, Spec, one_thread
+from augcl.runs.run import NODE_RUNS, Spec, one_thread, peak_memory, start_watching_memory
 from augcl.training.estimator import Estimator
 from augcl.training.loop import make_fabric
 from augcl.training.progress import progress_bar
@@ -259,26 +256,6 @@ def _seconds_of_judging(embeddings: Any, data: GraphSet | NodeGraph) -> float | 
     except InputError:
         return None
     return (time.perf_counter() - started) * (NODE_RUNS / TRIED_RUNS if nodes else 1)
-
-
-def start_watching_memory() -> float:
-    """Reset the peak of memory, where the system can; return the bytes in use."""
-    with contextlib.suppress(OSError):
-        Path("/proc/self/clear_refs").write_text("5")
-    return peak_memory()
-
-
-def peak_memory() -> float:
-    """Return the peak memory of this process in bytes; 0 if the system does not report it."""
-    with contextlib.suppress(OSError, StopIteration):  # ru_maxrss includes the parent process
-        lines = Path("/proc/self/status").read_text().splitlines()
-        return next(1024.0 * int(line.split()[1]) for line in lines if line.startswith("VmHWM"))
-    try:
-        import resource
-    except ImportError:  # Windows
-        return 0.0
-    unit = 1 if sys.platform == "darwin" else 1024
-    return float(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit)
 
 
 LONG = 3600.0  # seconds

@@ -1,4 +1,4 @@
-"""`augcl compare`: the table and the verdict on data of one's own."""
+"""`augcl compare --hardness-study`: the table and the verdict on data of one's own."""
 
 import json
 
@@ -12,6 +12,7 @@ from augcl.paper.cells import Cell
 from augcl.paper.table import _fingerprint
 
 ROWS = {"untrained", "GraphCL", "DCL", "HCL", "ProGCL", "AUGCL", "oracle"}
+STUDY = ("compare", "--hardness-study")
 QUICK = ("--epochs", 2, "--seeds", 1, "--jobs", 1)
 
 
@@ -82,7 +83,7 @@ def invented(monkeypatch):
 
 def test_graphs_of_one_s_own_get_table_and_verdict(succeeds, tmp_path):
     folder, out = write_graphs(tmp_path / "my graphs"), tmp_path / "out"
-    printed = succeeds("compare", folder, *QUICK, "--out", out)
+    printed = succeeds(*STUDY, folder, *QUICK, "--out", out)
     found = json.loads((out / "comparison.json").read_text())
     rows = found["datasets"][str(folder)]
     assert rows.keys() == ROWS | {"headroom"}
@@ -99,7 +100,7 @@ def test_graphs_of_one_s_own_get_table_and_verdict(succeeds, tmp_path):
 def test_nodes_of_one_graph_are_compared_on_the_base_asked_for(succeeds, tmp_path):
     folder, out = write_nodes(tmp_path / "words"), tmp_path / "out"
     more = ("--method", "GRACE", "--candidates", 40, "--json")
-    found = json.loads(succeeds("compare", folder, *QUICK, *more, "--out", out))
+    found = json.loads(succeeds(*STUDY, folder, *QUICK, *more, "--out", out))
     assert found["base"] == "GRACE"
     rows = found["datasets"][str(folder)]
     assert rows.keys() == ROWS - {"GraphCL"} | {"GRACE", "headroom"}
@@ -111,21 +112,21 @@ def test_nodes_of_one_graph_are_compared_on_the_base_asked_for(succeeds, tmp_pat
 
 def test_changed_data_are_compared_anew(succeeds, tmp_path, invented):
     folder, out = write_graphs(tmp_path / "mine"), tmp_path / "out"
-    succeeds("compare", folder, *QUICK, "--out", out)
+    succeeds(*STUDY, folder, *QUICK, "--out", out)
     first = cell_files(out)
     _fingerprint.cache_clear()  # as another process has it
-    succeeds("compare", folder, *QUICK, "--out", out)
+    succeeds(*STUDY, folder, *QUICK, "--out", out)
     assert cell_files(out) == first
     with (folder / "edges.csv").open("a") as edges:
         edges.write("g1,0,2\n")
     _fingerprint.cache_clear()
-    succeeds("compare", folder, *QUICK, "--out", out)
+    succeeds(*STUDY, folder, *QUICK, "--out", out)
     assert len(cell_files(out)) == 2 * len(first) == 2 * len(ROWS)
 
 
 def test_the_last_sentence_tells_whether_a_weighting_could_help(succeeds, tmp_path, invented):
     folder = write_graphs(tmp_path / "mine")
-    printed = flat(succeeds("compare", folder, "--jobs", 1, "--out", tmp_path / "out"))
+    printed = flat(succeeds(*STUDY, folder, "--jobs", 1, "--out", tmp_path / "out"))
     assert "A weighting of negatives could gain here: the oracle is above GraphCL (+" in printed
     assert "±: standard deviation over the seeds" in printed
     assert len(cell_files(tmp_path / "out")) == 5 * len(ROWS)
@@ -133,7 +134,7 @@ def test_the_last_sentence_tells_whether_a_weighting_could_help(succeeds, tmp_pa
 
 def test_a_selection_adds_rows_and_says_how_it_selects(succeeds, tmp_path, invented):
     folder, out = write_graphs(tmp_path / "mine"), tmp_path / "out"
-    succeeds("compare", folder, *QUICK, "--select", "inner", "--out", out)
+    succeeds(*STUDY, folder, *QUICK, "--select", "inner", "--out", out)
     text = (out / "comparison.md").read_text()
     for row in ("DCL", "HCL", "AUGCL"):
         assert f"| {row} (selected) | " in text
@@ -144,19 +145,19 @@ def test_a_selection_adds_rows_and_says_how_it_selects(succeeds, tmp_path, inven
 def test_features_are_another_comparison(succeeds, tmp_path, invented):
     folder, out = write_nodes(tmp_path / "words"), tmp_path / "out"
     for more in ((), ("--features", "degree")):
-        succeeds("compare", folder, *QUICK, *more, "--out", out)
+        succeeds(*STUDY, folder, *QUICK, *more, "--out", out)
     assert len(cell_files(out)) == 2 * len(ROWS)
 
 
 def test_settings_of_the_base_are_another_comparison(succeeds, tmp_path, invented):
     folder, out = write_graphs(tmp_path / "mine"), tmp_path / "out"
     for more in ((), ("--set", "tau=0.5"), ("--method", "graphcl", "--set", "method.tau=0.5")):
-        succeeds("compare", folder, *QUICK, *more, "--out", out)
+        succeeds(*STUDY, folder, *QUICK, *more, "--out", out)
     assert len(cell_files(out)) == 2 * len(ROWS)
 
 
 def test_a_name_in_any_spelling_is_the_data_set(succeeds, tmp_path, invented):
-    text = succeeds("compare", "mutag", *QUICK, "--out", tmp_path, "--json")
+    text = succeeds(*STUDY, "mutag", *QUICK, "--out", tmp_path, "--json")
     assert json.loads(text)["datasets"]["MUTAG"]["AUGCL"]["published_percent"] == [89.2, 1.08]
 
 
@@ -165,7 +166,7 @@ def test_failed_cells_are_told(augcl, tmp_path, monkeypatch):
         raise RuntimeError("no such luck")
 
     monkeypatch.setattr(Cell, "compute", fail)
-    answer = augcl("compare", write_graphs(tmp_path / "mine"), *QUICK, "--out", tmp_path / "out")
+    answer = augcl(*STUDY, write_graphs(tmp_path / "mine"), *QUICK, "--out", tmp_path / "out")
     assert answer.code == 1
     _, first, second = answer.err.splitlines()
     assert first == "augcl: 7 cells failed:"
@@ -176,12 +177,12 @@ def test_failed_cells_are_told(augcl, tmp_path, monkeypatch):
 @pytest.mark.parametrize("write", [write_graphs, write_nodes])
 def test_without_labels_there_is_nothing_to_judge_by(refused, tmp_path, write):
     folder = write(tmp_path / "mine", labels=False)
-    assert "mine has no labels" in refused("compare", folder, "--out", tmp_path / "out")
+    assert "mine has no labels" in refused(*STUDY, folder, "--out", tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
 
 def test_classes_that_cannot_be_judged_are_told_before_training(refused, tmp_path, tu_set):
-    line = refused("compare", tu_set(), "--out", tmp_path / "out")
+    line = refused(*STUDY, tu_set(), "--out", tmp_path / "out")
     assert "10 folds need 10" in line
     assert "augcl train --no-evaluate" in line  # compare has no such option
     assert not (tmp_path / "out").exists()
@@ -213,5 +214,5 @@ def test_classes_that_cannot_be_judged_are_told_before_training(refused, tmp_pat
     ids=lambda value: value if isinstance(value, str) else " ".join(value),
 )
 def test_a_wrong_name_is_refused_in_one_line(refused, tmp_path, arguments, cure):
-    assert cure in refused("compare", *arguments, "--out", tmp_path / "out")
+    assert cure in refused(*STUDY, *arguments, "--out", tmp_path / "out")
     assert not (tmp_path / "out").exists()
