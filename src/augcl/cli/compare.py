@@ -369,7 +369,7 @@ def _advice(specs: Mapping[str, Spec], data: GraphSet | NodeGraph, work: Work) -
         name: {
             "mean": row.mean,
             "interval": row.interval(),
-            "splits": row.outer.tolist(),
+            "splits": [[None if math.isnan(v) else v for v in seed] for seed in row.outer.tolist()],
             "against_training_free": _plain(
                 None if name == reference else row.minus(rows[reference])
             ),

@@ -256,10 +256,14 @@ def _tested(difference: Floats, test_to_train: float) -> PairedDifference | None
 
 # The recommendation
 
+ROUNDING = 1e-9
+"""Scores closer than this are equal: a choice must not hang on the last bit."""
+
 
 def best_row(rows: Mapping[str, Scores]) -> str:
     """Return the row with the highest mean, the cheapest of equal ones."""
-    return max(rows, key=lambda row: rows[row].mean)
+    highest = max(row.mean for row in rows.values())
+    return next(name for name, row in rows.items() if row.mean >= highest - ROUNDING)
 
 
 def recommended_row(rows: Mapping[str, Scores]) -> str:
@@ -276,7 +280,7 @@ def recommended_row(rows: Mapping[str, Scores]) -> str:
 def _as_good(row: Scores, best: Scores) -> bool:
     lost = best.minus(row)
     if lost is None:  # nothing is known of the noise
-        return row.mean >= best.mean
+        return row.mean >= best.mean - ROUNDING
     return lost.p >= LEVEL or lost.mean <= 0
 
 
@@ -313,7 +317,7 @@ def nested_choice(rows: Mapping[str, Scores]) -> Nested | None:
     lost = [best.minus(row) for row in every]
     noise = np.array([0.0 if d is None else d.high - d.mean for d in lost])
     evidence = np.where(np.isnan(evidence), -np.inf, evidence)
-    good_enough = evidence >= evidence.max(0) - noise[:, None, None]
+    good_enough = evidence >= evidence.max(0) - noise[:, None, None] - ROUNDING
     chosen = good_enough.argmax(0)  # the first is the cheapest
     scores = np.take_along_axis(outer, chosen[None], 0)[0]
     counts = np.bincount(chosen.ravel(), minlength=len(every)).tolist()
@@ -489,20 +493,22 @@ class Costs:
     def measured(self, spec: Spec, seconds: Mapping[str, float]) -> None:
         """Learn from a finished training."""
         self.evaluation = seconds.get("evaluation", self.evaluation)
-        if spec.epochs != 0 and _trains(spec):
-            self.ratio = seconds["training"] / self._rule(spec)[0]
+        expected, _ = self._rule(spec)
+        if expected > 0 and _trains(spec):
+            self.ratio = seconds["training"] / expected
 
     def seconds(self, spec: Spec) -> float:
         """Return the estimate for one seed."""
         training, evaluation = self._rule(spec)
-        return training * (self.ratio or 1.0) + (self.evaluation or evaluation)
+        ratio = self.ratio if _trains(spec) and self.ratio is not None else 1.0
+        return ratio * training + (self.evaluation or evaluation)
 
     def try_if_tight(self, spec: Spec, seeds: int, left: float) -> None:
         """Train the base for a few epochs on a part of the data if it may not fit in `left`."""
-        if self.ratio is None and _trains(spec) and seeds * self.seconds(spec) * MARGIN > left:
-            plan = Plan.of(spec, self.data)
+        if self.ratio is None and seeds * self.seconds(spec) * MARGIN > left:
             cost = short_run(spec, self.data, progress=False).cost
-            self.ratio = plan.epochs * cost.plain_epoch / self._rule(spec)[0]
+            epochs = Plan.of(spec, self.data).epochs
+            self.ratio = epochs * cost.plain_epoch / self._rule(spec)[0]
 
     def _rule(self, spec: Spec) -> tuple[float, float]:
         """Return seconds of training and evaluation by the sizes of the data."""
@@ -510,7 +516,7 @@ class Costs:
         settings = model.settings()
         epochs = settings.get("epochs", 0)
         cost = estimate(self.data, Plan(epochs, 0, settings.get("width") or 128))
-        training = 0.1
+        training = 0.0
         if isinstance(model, Estimator):
             weighted = spec.hardness in ("augcl", "progcl")
             epoch = cost.weighted_epoch if weighted else cost.plain_epoch

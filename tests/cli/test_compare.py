@@ -1,0 +1,179 @@
+"""`augcl compare`: rows side by side on data of one's own, and a recommendation."""
+
+import json
+import re
+import shlex
+
+import networkx as nx
+import pytest
+from tests.cli.test_hardness_study import cell_files, flat, write_graphs, write_nodes
+
+from augcl.files import write_json
+from augcl.paper.cells import Cell
+from augcl.runs import recommend
+
+QUICK = ("--epochs", 2, "--seeds", 2, "--jobs", 1)
+
+
+def write_sizes(folder, *, several=False):
+    """24 rings and stars with their size, or with two yes/no targets, as CSV files."""
+    folder.mkdir()
+    edges = ["graph,source,target"]
+    graphs = ["graph,is_ring,is_large" if several else "graph,size"]
+    for i in range(24):
+        nodes = 4 + i // 2 % 4
+        graph = nx.cycle_graph(nodes) if i % 2 else nx.star_graph(nodes - 1)
+        edges += [f"g{i},{u},{v}" for u, v in graph.edges]
+        graphs.append(f"g{i},{i % 2},{int(nodes > 5)}" if several else f"g{i},{nodes + 0.5}")
+    (folder / "edges.csv").write_text("\n".join(edges) + "\n")
+    (folder / "graphs.csv").write_text("\n".join(graphs) + "\n")
+    return folder
+
+
+def test_mutag_gets_a_table_and_a_recommendation_that_can_be_trained(augcl, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    answer = augcl("compare", "mutag", *QUICK)
+    assert (answer.code, answer.err) == (0, "")
+    found = json.loads((tmp_path / "comparison/recommendation.json").read_text())
+    rows = found["rows"]
+    for row in ("untrained", "WLKernel", "GraphCL", *(f"GraphCL+{h}" for h in recommend.WEIGHTED)):
+        assert row in answer.out
+        assert 0.7 < rows[row]["mean"] < 0.95
+        low, high = rows[row]["interval"]
+        assert low < rows[row]["mean"] < high
+        assert len(rows[row]["splits"]) == 2
+        assert rows[row]["training_seconds"] > 0
+        assert rows[row]["embedding_seconds"] > 0
+    assert "majority" in answer.out
+    assert found["floor"] == pytest.approx(0.665, abs=0.01)
+    assert found["recommended"] in rows
+    assert sum(found["expected"]["chosen"].values()) == 20
+    assert flat(found["sentences"][0]) in flat(answer.out)
+    assert "standard deviation" not in answer.out  # ± is the interval here
+    command = found["rows"][found["recommended"]]["command"]
+    assert f"    {command}\n" in answer.out  # one line, to be copied
+    trained = augcl(*shlex.split(command)[1:], "--seeds", 1, "--jobs", 1, "--no-evaluate")
+    assert trained.code == 0
+
+
+def test_all_rows_are_tested_on_the_same_splits(succeeds, tmp_path):
+    folder, out = write_graphs(tmp_path / "mine"), tmp_path / "out"
+    succeeds("compare", folder, *QUICK, "--methods", "wl,untrained,GraphCL+dcl", "--out", out)
+    hashes = {}
+    for file in cell_files(out):
+        record = json.loads(file.read_text())
+        hashes.setdefault(record["seed"], set()).add(record["accuracy"]["split_hash"])
+    assert [len(seen) for seen in hashes.values()] == [1, 1]
+    assert hashes[0] != hashes[1]
+
+
+def test_the_same_command_continues(succeeds, tmp_path, monkeypatch):
+    folder, out = write_graphs(tmp_path / "mine"), tmp_path / "out"
+    words = ("compare", folder, *QUICK, "--methods", "untrained", "--out", out, "--json")
+    first = json.loads(succeeds(*words))
+    monkeypatch.setattr(Cell, "compute", lambda *_: pytest.fail("it was computed before"))
+    assert json.loads(succeeds(*words)) == first
+
+
+def test_numbers_are_compared_by_r2(succeeds, tmp_path):
+    folder, out = write_sizes(tmp_path / "sizes"), tmp_path / "out"
+    more = ("--target", "size", "--methods", "WLKernel,untrained,GraphCL,GraphCL+augcl")
+    printed = succeeds("compare", folder, *QUICK, *more, "--out", out)
+    found = json.loads((out / "recommendation.json").read_text())
+    assert (found["task"], found["scoring"]) == ("regression", "r2")
+    assert set(found["rows"]) == {"WLKernel", "untrained", "GraphCL", "GraphCL+augcl"}
+    assert found["rows"]["untrained"]["mean"] > 0.5  # sums over nodes know the size
+    assert found["floor"] < 0.1
+    assert re.search(r"(?m)^ mean +-?0\.\d", printed)
+    assert "--target size" in found["rows"]["GraphCL"]["command"]
+
+
+def test_several_labels_are_compared_by_roc_auc(succeeds, tmp_path):
+    folder, out = write_sizes(tmp_path / "mine", several=True), tmp_path / "out"
+    more = ("--target", "is_*", "--methods", "untrained,GraphCL+hcl", "--out", out, "--json")
+    found = json.loads(succeeds("compare", folder, "--epochs", 1, "--seeds", 1, *more))
+    assert (found["task"], found["scoring"]) == ("multilabel", "roc_auc")
+    assert found["rows"]["untrained"]["mean"] > 0.6
+
+
+def test_the_training_free_row_wins_where_features_tell_the_class(succeeds, tmp_path):
+    folder, out = write_nodes(tmp_path / "words"), tmp_path / "out"
+    more = ("--methods", "gca+dcl,RawFeatures,propagation,untrained", "--out", out)
+    found = json.loads(succeeds("compare", folder, *QUICK, *more, "--json"))
+    assert list(found["rows"]) == ["RawFeatures", "Propagation", "untrained", "GCA+dcl"]
+    assert found["recommended"] in recommend.TRAINING_FREE
+    assert found["best_training_free"] in ("RawFeatures", "Propagation")
+    assert found["expected"]["mean"] > 0.8
+    assert found["rows"]["GCA+dcl"]["against_training_free"]["mean"] <= 0.01
+
+
+def test_what_does_not_fit_into_the_budget_is_listed(augcl, tmp_path, monkeypatch):
+    """A training takes an hour by the clock of this test."""
+    now = [0.0]
+
+    def compute(cell, out, data_dir):
+        trained = 0.0 if cell.spec.epochs == 0 else 3600.0
+        now[0] += 1 + trained
+        accuracy = {"folds": [0.8, 0.9, 0.8], "inner": [], "protocol": "tu-svm-10fold"}
+        record = {"seed": cell.seed, "accuracy": accuracy}
+        write_json(cell.path(out), {**record, "seconds": {"training": trained, "evaluation": 1.0}})
+
+    monkeypatch.setattr(Cell, "compute", compute)
+    monkeypatch.setattr("augcl.cli.compare.time.monotonic", lambda: now[0])
+    monkeypatch.setattr(recommend, "short_run", lambda *_, **__: pytest.fail("not tight"))
+    rows = ("--methods", "untrained,GraphCL,GraphCL+dcl", "--out", tmp_path)
+    answer = augcl("compare", "MUTAG", *QUICK, *rows, "--budget", "90m")
+    assert (answer.code, answer.err) == (0, "")
+    found = json.loads((tmp_path / "recommendation.json").read_text())
+    assert list(found["rows"]) == ["untrained"]  # GraphCL's second training does not fit
+    left = {out["row"]: out["seconds"] for out in found["left_out"]}
+    assert left["GraphCL"] == pytest.approx(3601, rel=0.01)
+    assert left["GraphCL+dcl"] == pytest.approx(7202, rel=0.01)
+    assert "GraphCL+dcl: it takes about 2.0 h, 30 min of the budget was left" in flat(answer.out)
+    again = augcl("compare", "MUTAG", *QUICK, *rows, "--budget", "none")
+    assert again.code == 0
+    found = json.loads((tmp_path / "recommendation.json").read_text())
+    assert list(found["rows"]) == ["untrained", "GraphCL", "GraphCL+dcl"]
+    assert found["left_out"] == []
+
+
+def test_a_row_that_the_data_do_not_suit_is_left_out_with_the_reason(augcl, tmp_path):
+    folder, out = write_graphs(tmp_path / "mine"), tmp_path / "out"
+    nodes = "".join(f"g{i},{n},{n + 0.5}\n" for i in range(24) for n in range(4 + i // 2 % 4))
+    (folder / "nodes.csv").write_text("graph,node,mass\n" + nodes)
+    answer = augcl("compare", folder, *QUICK, "--out", out)
+    assert answer.code == 0
+    assert "Not run: WLKernel: mine has node features that are not whole numbers" in flat(
+        answer.out
+    )
+    asked = augcl("compare", folder, *QUICK, "--methods", "WLKernel,untrained", "--out", out)
+    assert asked.code == 2
+    assert "not whole numbers" in asked.err
+
+
+@pytest.mark.parametrize("write", [write_graphs, write_nodes])
+def test_without_labels_the_cure_is_told(refused, tmp_path, write):
+    folder = write(tmp_path / "mine", labels=False)
+    line = refused("compare", folder, "--out", tmp_path / "out")
+    assert "mine has no labels: a comparison needs some" in line
+    assert "--target" in line
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "cure"),
+    [
+        (("MUTAG", "--budget", "soon"), "--budget soon: write a time such as 90s, 10m or 2h"),
+        (("MUTAG", "--methods", "GraphCl,GCN"), "unknown method 'GCN'"),
+        (("MUTAG", "--methods", "GCA"), "GCA embeds nodes, but this data set is for"),
+        (("MUTAG", "--methods", "WLKernel+dcl"), "WLKernel has no negatives to weigh"),
+        (("MUTAG", "--select", "inner"), "add --hardness-study"),
+        (("MUTAG", "--hardness-study", "--methods", "GraphCL"), "leave out --methods"),
+        (("MUTAG", "--method", "InfoGraph"), "InfoGraph has no negatives to weigh: choose"),
+        (("MUTAG", "--set", "tua=0.1"), "GraphCL has no parameter tua: did you mean tau"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else " ".join(value),
+)
+def test_a_wrong_option_is_refused_in_one_line(refused, tmp_path, arguments, cure):
+    assert cure in refused("compare", *arguments, "--out", tmp_path / "out")
+    assert not (tmp_path / "out").exists()
