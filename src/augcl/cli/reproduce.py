@@ -34,8 +34,8 @@ def reproduce(
         str,
         typer.Argument(
             help="graph-classification, node-classification, improvement, attacks, ablation, "
-            "alpha, reward, time, convergence, readings, node-readings, figure-1, theorem or "
-            "headroom."
+            "alpha, reward, time, convergence, readings, node-readings, figure-1, theorem, "
+            "hardness or headroom."
         ),
     ],
     datasets: Annotated[

@@ -76,9 +76,9 @@ def train(
     preset: Annotated[
         str | None,
         typer.Option(
-            help="Published settings for nodes, named after a data set, for instance Cora or "
-            "Amazon-Photo/published.",
-            show_default="those of the data set, if published",
+            help="Settings: published (those of the papers for this data set), default, or for "
+            "nodes those published for another one, for instance Cora.",
+            show_default="default; published for another recipe",
             rich_help_panel=METHOD,
         ),
     ] = None,
@@ -194,7 +194,7 @@ def train(
     for option, asked in (("epochs", epochs is not None), ("recipe", recipe != "default")):
         if asked and option not in known:
             raise InputError(f"{method} has no option {option}: leave it out")
-    flags = {"batch_size": batch_size, "preset": preset, "candidates": candidates}
+    flags = {"batch_size": batch_size, "candidates": candidates}
     options, hardness_options = read_settings(
         settings, method, hardness, {**flags, "lr": lr, "tau": tau}
     )
@@ -203,6 +203,7 @@ def train(
         method=method,
         hardness=hardness,
         recipe=recipe,
+        preset=preset,
         epochs=epochs,
         features=features,
         augmentation=augmentation,

@@ -57,6 +57,19 @@ def diffuse_in_steps(h: Tensor, edges: Adjacency, *, alpha: float, steps: int) -
     return mixed
 
 
+def smoothed(x: Tensor, edges: Adjacency, *, alpha: float = 0.1, steps: int = 10) -> Tensor:
+    """Return node values x (N, D) minus their mean, diffused in `steps`, and minus the mean again.
+
+    Cosines of the rows then compare what is around two nodes with what is around an average node.
+
+    >>> edge = Adjacency.from_edges(torch.tensor([[0, 1], [1, 0]]), 3)
+    >>> smoothed(torch.tensor([[3.0], [1.0], [2.0]]), edge, steps=1).flatten().tolist()
+    [0.10000000149011612, -0.10000000149011612, 0.0]
+    """
+    diffused = diffuse_in_steps(x - x.mean(0), edges, alpha=alpha, steps=steps)
+    return diffused - diffused.mean(0)
+
+
 @torch.no_grad()
 def strongest_diffusion(edges: Adjacency, alpha: float, keep: int, *, block: int = BLOCK) -> Rows:
     """Return the entries of S that are among the `keep` largest of their row or their column.

@@ -11,11 +11,12 @@ from torch import Tensor
 from augcl.checks import whole_number
 from augcl.data.features import degrees
 from augcl.data.graph import GraphSet
+from augcl.data.wl import edge_labels
 from augcl.errors import InputError, need, one_of
 from augcl.ops.hashing import refined_labels
 from augcl.ops.segments import pointer, segment_sum
 from augcl.rivals.gensim_models import FrozenBags, Texts, mark, numbers, trained
-from augcl.rivals.kernel import EdgeLabelReader, edge_labels
+from augcl.rivals.kernel import EdgeLabelReader
 from augcl.training.method import PlainMethod
 from augcl.training.progress import progress_bar
 

@@ -26,9 +26,11 @@ METHODS: dict[str, type[Method]] = {
 """Every method by its name, for the command line and for model files."""
 
 PAPER_NAMES = {
+    "CCASSG": "CCA-SSG",
     "DeepGraphKernel": "DGK",
     "DeepWalkFeatures": "DeepWalk + features",
     "Graph2Vec": "graph2vec",
+    "GraphMAEGraphs": "GraphMAE",
     "GraphletKernel": "GK",
     "MVGRLGraphs": "MVGRL",
     "Node2Vec": "node2vec",
@@ -37,7 +39,7 @@ PAPER_NAMES = {
     "Sub2Vec": "sub2vec",
     "WLKernel": "WL",
 }
-"""Names of the methods in the paper's tables, where they differ from ours."""
+"""Names of the methods in papers' tables, where they differ from ours."""
 
 
 def method_name(name: str, level: str | None = None) -> str:

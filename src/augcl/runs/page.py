@@ -118,10 +118,25 @@ def _figures(metrics: Metrics, run: Path) -> list[Figure]:
         )
         gap = _curves(metrics, _class_gap, "true − false")
         figures.append(Figure("Do the weights know the classes?", text, gap))
+    if any("false_mass" in m for m in metrics):
+        figures.append(_mass(metrics))
     figures.append(_embeddings(run))
     # The first drawing contains plotly.js, so that the page needs no network.
     script = f"<script>{get_plotlyjs()}</script>"
     return [replace(figures[0], html=script + figures[0].html), *figures[1:]]
+
+
+def _mass(metrics: Metrics) -> Figure:
+    """Draw the mass of false negatives, and with the weights too if there are any."""
+    text = (
+        "Share of the mass Σ exp(s/τ) of an anchor's negatives that comes from false ones (same "
+        "class), mean over anchors. The training does not use the labels."
+    )
+    html = _curves(metrics, lambda m: m.get("false_mass"), "share")
+    if any("false_mass_weighted" in m for m in metrics):
+        text += " Below: with the weights. Lower is better: the weights then act where they should."
+        html += _curves(metrics, lambda m: m.get("false_mass_weighted"), "share, with weights")
+    return Figure("How much of the negatives is false?", text, html)
 
 
 def _embeddings(run: Path) -> Figure:

@@ -29,7 +29,8 @@ from augcl.evaluation.splits import random_parts
 from augcl.evaluation.svm import check_classes
 from augcl.files import packaged_toml
 from augcl.hardness import Hardness, named_hardness
-from augcl.methods.presets import preset_for
+from augcl.hardness.diagnostics import MASSES
+from augcl.methods.presets import PUBLISHED, preset_for, presets
 from augcl.methods.recipes import get_recipe, left_to_recipe
 from augcl.rivals.gensim_models import FittedOnly
 from augcl.runs.models import METHODS
@@ -45,7 +46,20 @@ BY_FEATURES = "by features"
 """In place of an augmentation that depends on the data."""
 
 
-AS_BEFORE: dict[str, Any] = {"norm": "none"}
+AS_BEFORE: dict[str, Any] = {
+    "norm": "none",
+    "preset": PUBLISHED,
+    "affinity": "projection",
+    "cap": False,
+    "among": None,
+    "top": 0.1,
+    "precision": 1.0,
+    "recall": 1.0,
+    "Oracle.refresh": None,
+    "Oracle.random_state": 0,  # others have had these from the start
+    "half_hop": None,
+    "batches": "random",
+}
 """Parameters younger than some records, each with the value at which a method or a hardness is what
 it was without it: these do not enter the name of a record."""
 
@@ -55,8 +69,10 @@ class Spec:
     """Everything that decides a result, except the seed.
 
     `options` are further parameters of the method, for instance ``{"tau": 0.5}``, and
-    `hardness_options` those of the hardness, over what the recipe says. `epochs` None: as the
-    preset says; `protocol` None: the customary one. `target`, `task`, `missing`, `smiles` and
+    `hardness_options` those of the hardness, over what the recipe says. `preset` "published" takes
+    the settings that were published for the data set, or for data in general; None takes them for
+    another recipe than "default", else ours. `epochs` None: as the preset says; `protocol` None:
+    the customary one. `target`, `task`, `missing`, `smiles` and
     `skip_bad` say how the data are read, see :func:`augcl.load`.
     """
 
@@ -64,7 +80,8 @@ class Spec:
     method: str = "GraphCL"
     hardness: str = "augcl"
     recipe: str = "default"
-    epochs: int | None = 40
+    preset: str | None = None
+    epochs: int | None = None
     features: str = "auto"
     augmentation: str | None = None
     options: dict[str, Any] = field(default_factory=dict)
@@ -110,15 +127,22 @@ class Spec:
 
     def _published(self, dataset: str, augmentation: str = BY_FEATURES) -> dict[str, Any]:
         """The settings of a data set; `augmentation` is for graphs without a published one."""
+        kind = METHODS[one_of(self.method, METHODS, "method")]
+        asked = self.preset or ("default" if self.recipe == "default" else PUBLISHED)
+        preset = {}
+        if kind.preset_file is not None:
+            by_name = PUBLISHED not in presets(kind.preset_file)  # all of them are published
+            if (by_name and self.preset is None) or asked == PUBLISHED:
+                asked = preset_for(dataset, kind.preset_file)
+            preset = {"preset": asked}
         if self.level == "node":
-            file = METHODS[one_of(self.method, METHODS, "method")].preset_file
-            return {} if file is None else {"preset": preset_for(dataset, file)}
+            return preset
         published = packaged_toml("augcl.runs", "presets.toml")
         usual = published["augmentation"].get(dataset, augmentation)
-        edges = (
-            dict.fromkeys(EDGE_SWITCHES, False) if dataset in published["edges"]["unused"] else {}
-        )
-        return {"augmentation": self.augmentation or usual, **edges}
+        edges = {}
+        if asked == PUBLISHED and dataset in published["edges"]["unused"]:
+            edges = dict.fromkeys(EDGE_SWITCHES, False)
+        return {**preset, "augmentation": self.augmentation or usual, **edges}
 
     def _method(self, preset: dict[str, Any], **more: Any) -> Method:
         """With the options, and those of the general settings that the method has."""
@@ -159,7 +183,9 @@ class Spec:
             **({"revision": revision} if revision > 1 else {}),
             "dataset": name,
             "method": self.method,
-            "settings": _decisive({k: v for k, v in settings.items() if k not in left}),
+            "settings": _decisive(
+                {k: v for k, v in settings.items() if k not in left}, self.method
+            ),
             "recipe": recipe,
             "hardness": hardness_settings(self.hardness_object()),
             "features": self.features,
@@ -176,13 +202,14 @@ def hardness_settings(hardness: Hardness) -> dict[str, Any]:
     """The settings of a hardness, without the label that says where they come from."""
     settings: dict[str, Any] = plain_settings(hardness)
     settings["params"].pop("recipe", None)
-    settings["params"] = _decisive(settings["params"])
+    settings["params"] = _decisive(settings["params"], settings["class"])
     return settings
 
 
-def _decisive(settings: dict[str, Any]) -> dict[str, Any]:
+def _decisive(settings: dict[str, Any], owner: str) -> dict[str, Any]:
     """Return the settings without those that leave everything as it was before they existed."""
-    return {k: v for k, v in settings.items() if k not in AS_BEFORE or v != AS_BEFORE[k]}
+    before = {name: AS_BEFORE.get(f"{owner}.{name}", AS_BEFORE.get(name, ...)) for name in settings}
+    return {name: value for name, value in settings.items() if value != before[name]}
 
 
 @dataclass(frozen=True)
@@ -343,9 +370,9 @@ def _majority(data: GraphSet | NodeGraph) -> float:
 
 
 def weight_summary(history: list[dict[str, Any]]) -> dict[str, Any] | None:
-    """The last fit's vital signs and the last epoch's weights; None where nothing is weighted."""
+    """The last fit's vital signs, the last epoch's weights and masses; None if there are none."""
     fits = [m["hardness"] for m in history if "hardness" in m]
-    keys = ("weight_std", "near_one", "weight_true_negatives", "weight_false_negatives")
+    keys = ("weight_std", "near_one", "weight_true_negatives", "weight_false_negatives", *MASSES)
     last = {key: history[-1][key] for key in keys if history and key in history[-1]}
     return {**{f"fit_{k}": v for k, v in (fits or [{}])[-1].items()}, **last} or None
 

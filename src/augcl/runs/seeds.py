@@ -129,6 +129,8 @@ def result_rows(result: dict[str, Any]) -> list[tuple[str, str]]:
         "uncertainty model agrees with the partition": ("fit_agreement", 3),
         "mean weight of true negatives": ("weight_true_negatives", 3),
         "mean weight of false negatives": ("weight_false_negatives", 3),
+        "mass of false negatives": ("false_mass", 3),
+        "mass of false negatives with weights": ("false_mass_weighted", 3),
     }
     for name, (key, digits) in shown.items():
         values = [weights[key] for weights in result["weights"] if weights and key in weights]

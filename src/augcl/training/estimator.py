@@ -104,6 +104,10 @@ class Estimator(Method):
     def _optimizer(self, network: nn.Module) -> torch.optim.Optimizer:
         return Adam(network.parameters(), lr=self._setting("lr"), fused=True)
 
+    def _lr(self, epoch: int) -> float:
+        """The learning rate of an epoch, counted from 0."""
+        return float(self._setting("lr"))
+
     def _threads(self, data: Any, batches: list[Any]) -> AbstractContextManager[None]:
         return threads_for(data.num_nodes / len(batches))
 
@@ -195,6 +199,12 @@ class Estimator(Method):
             settings = {**self.settings(), "data": fingerprint(data, edge_features=True)}
         self._restore_run(run, settings, place if resume else None)
         self.history_ = run.history
+
+        def before_epoch(epoch: int) -> Metrics:
+            for group in optimizer.param_groups:
+                group["lr"] = self._lr(epoch)
+            return self._before_epoch(epoch, batches, generator)
+
         epochs = train(
             run,
             lambda batch: self._loss(batch, generator),
@@ -202,7 +212,7 @@ class Estimator(Method):
             fabric=fabric,
             epochs=self._setting("epochs"),
             hooks=Hooks(self._all_callbacks(run, data.name, settings, place), self),
-            before_epoch=lambda epoch: self._before_epoch(epoch, batches, generator),
+            before_epoch=before_epoch,
             after_epoch=self._after_epoch,
         )
         try:
@@ -352,13 +362,13 @@ class GraphEstimator(GraphReader, Estimator):
     def _start(self) -> None:
         super()._start()
         self._check_edge_switch()
-        whole_number("batch_size", self.batch_size, least=2)
+        whole_number("batch_size", self._setting("batch_size"), least=2)
         if getattr(self, "encoder", None) is None:  # one of the user has sizes of its own
             for name in {"width", "layers"} & parameters(type(self)).keys():
-                whole_number(name, getattr(self, name), least=1)
+                whole_number(name, self._setting(name), least=1)
 
     def _batches(self, data: GraphSet, generator: torch.Generator) -> list[GraphSet]:
-        return fixed_batches(data, int(self.batch_size), generator)
+        return fixed_batches(data, int(self._setting("batch_size")), generator)
 
     def _embed(self, data: GraphSet, device: torch.device) -> Tensor:
         parts = torch.arange(len(data)).split(256)
@@ -373,7 +383,7 @@ class NodeEstimator(NodeReader, Estimator):
 
     def _start(self) -> None:
         super()._start()
-        number("weight_decay", self.weight_decay, least=0)
+        number("weight_decay", self._setting("weight_decay"), least=0)
 
     def _batches(self, data: NodeGraph, generator: torch.Generator) -> list[NodeBatch]:
         return [NodeBatch(data)]
@@ -389,6 +399,6 @@ class NodeEstimator(NodeReader, Estimator):
         return Adam(
             network.parameters(),
             lr=self._setting("lr"),
-            weight_decay=self.weight_decay,
+            weight_decay=self._setting("weight_decay"),
             fused=True,
         )

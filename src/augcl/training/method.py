@@ -97,7 +97,10 @@ class NodeReader:
             graph = replace(graph, edge_attr=None, edge_columns=None)
         if graph.num_nodes < 2:
             raise InputError(f"{graph.name} has one node: contrasting needs two or more")
-        return normalised_features(graph) if self.normalize_features else graph
+        return normalised_features(graph) if self._normalizes() else graph
+
+    def _normalizes(self) -> bool:
+        return self.normalize_features
 
 
 def normalised_features(graph: NodeGraph) -> NodeGraph:
