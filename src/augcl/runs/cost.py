@@ -6,6 +6,7 @@ import math
 import os
 import time
 import warnings
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
@@ -74,11 +75,15 @@ SVM_CACHE = 200e6  # bytes; the largest cache of kernel rows in libsvm
 
 @dataclass(frozen=True)
 class Plan:
-    """Epochs of `augcl train`, epochs before the weights, and the width of an embedding."""
+    """Epochs of `augcl train`, epochs before the weights, and the width of an embedding.
+
+    `candidates` is the number of negatives that a step samples; None if it takes all nodes.
+    """
 
     epochs: int
     warmup: int
     width: int
+    candidates: int | None = None
 
     @classmethod
     def of(cls, spec: Spec, data: GraphSet | NodeGraph) -> Plan:
@@ -86,7 +91,14 @@ class Plan:
         model = spec.estimator(data, 0)
         assert isinstance(model, Estimator)
         settings = model.settings()
-        return cls(settings["epochs"], model.warmup_epochs(), settings["width"])
+        sampled = sampled_negatives(settings)
+        return cls(settings["epochs"], model.warmup_epochs(), settings["width"], sampled)
+
+
+def sampled_negatives(settings: Mapping[str, Any]) -> int | None:
+    """Return the number of negatives that a step samples; None if it takes all."""
+    candidates = settings.get("candidates")
+    return candidates if isinstance(candidates, int) else None
 
 
 @dataclass(frozen=True)
@@ -120,7 +132,7 @@ def estimate(data: GraphSet | NodeGraph, plan: Plan) -> Cost:
     """
     if isinstance(data, GraphSet):
         return _of_set(data, plan.width)
-    return _of_graph(data, plan.width)
+    return _of_graph(data, plan.width, plan.candidates)
 
 
 def _of_set(graphs: GraphSet, width: int) -> Cost:
@@ -142,10 +154,11 @@ def _of_set(graphs: GraphSet, width: int) -> Cost:
     )
 
 
-def _of_graph(graph: NodeGraph, width: int) -> Cost:
+def _of_graph(graph: NodeGraph, width: int, candidates: int | None) -> Cost:
     N, E = graph.num_nodes, graph.num_edges
+    negatives = N if candidates is None else min(N, candidates)
     filled = share_filled(graph.x) * N * graph.num_features
-    epoch = 5e-10 * N**2 * width + 1e-9 * (filled + E) * 2 * width
+    epoch = 5e-10 * N * negatives * width + 1e-9 * (filled + E) * 2 * width
     activations = 4.0 * 2 * N * 20 * width  # both views, with their gradients
     features = 3 * (12.0 * filled + 40.0 * E)
     rows = 40.0 * 256 * N  # of the weights, while their statistics are computed

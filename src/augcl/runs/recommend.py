@@ -25,7 +25,7 @@ from augcl.errors import InputError, did_you_mean
 from augcl.evaluation.scoring import NAMES
 from augcl.evaluation.statistics import LEVEL, PairedDifference, paired_difference
 from augcl.hardness import HARDNESS
-from augcl.runs.cost import Plan, duration, estimate, short_run
+from augcl.runs.cost import Plan, duration, estimate, sampled_negatives, short_run
 from augcl.runs.models import METHODS, method_name
 from augcl.runs.run import Spec
 from augcl.training.estimator import Estimator
@@ -515,7 +515,8 @@ class Costs:
         model = spec.estimator(self.data, 0)
         settings = model.settings()
         epochs = settings.get("epochs", 0)
-        cost = estimate(self.data, Plan(epochs, 0, settings.get("width") or 128))
+        plan = Plan(epochs, 0, settings.get("width") or 128, sampled_negatives(settings))
+        cost = estimate(self.data, plan)
         training = 0.0
         if isinstance(model, Estimator):
             weighted = spec.hardness in ("augcl", "progcl")
