@@ -136,7 +136,12 @@ Ended = tuple[Path, Failure | None]
 
 
 def compute_missing(
-    cells: Sequence[CellLike], out: Path, *, data_dir: str | None, jobs: int
+    cells: Sequence[CellLike],
+    out: Path,
+    *,
+    data_dir: str | None,
+    jobs: int,
+    progress: bool = True,
 ) -> list[Failure]:
     """Compute the cells that are not finished yet, `jobs` in parallel; return the failures.
 
@@ -150,7 +155,7 @@ def compute_missing(
         clear_work(path)
     order = sorted(missing, key=lambda path: missing[path].order)
     failed: dict[Path, Failure] = {}
-    with progress_bar("cells", len(missing)) as report:
+    with progress_bar("cells", len(missing), show=progress) as report:
         for wait in (False, True):  # first the free cells, then those that others did not finish
             left = [path for path in order if path not in failed and not path.exists()]
             workers = min(jobs, len(left))
