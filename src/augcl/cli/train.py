@@ -37,7 +37,7 @@ from augcl.files import LOCK, locked
 SHORT = {"wl": "WLFeatures", "propagation": "Propagation", "morgan": "MorganFingerprints"}
 """Short names of what often stands beside a trained method."""
 
-FLOORS = {"graph": "none", "node": "propagation"}
+FLOORS = {"graph": "wl", "node": "propagation"}
 """What stands beside the default method."""
 
 
