@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from augcl.data import GraphSet, from_pandas, from_smiles, load, scaffold_groups
     from augcl.errors import InputError
     from augcl.evaluation import evaluate, evaluate_links
-    from augcl.hardness import DCL, HCL, AffinityUncertainty, Oracle, ProGCL
+    from augcl.hardness import DCL, HCL, AffinityUncertainty, NearestOut, Oracle, ProGCL
     from augcl.losses import info_nce
     from augcl.methods import *
     from augcl.rivals import *
@@ -27,6 +27,7 @@ _HOME = {
     "GraphSet": "augcl.data",
     "HCL": "augcl.hardness",
     "InputError": "augcl.errors",
+    "NearestOut": "augcl.hardness",
     "Oracle": "augcl.hardness",
     "ProGCL": "augcl.hardness",
     "RLS2V": "augcl.attacks",

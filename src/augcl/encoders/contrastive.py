@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import torch
@@ -69,6 +71,23 @@ def inputs(encoder: nn.Module, graphs: GraphSet) -> tuple[Tensor, Edges, Tensor]
     return graphs.x, edges, graphs.node_ptr
 
 
+@contextmanager
+def inputs_of(module: nn.Module) -> Iterator[list[Tensor]]:
+    """List the first argument of every call of the module while this lasts.
+
+    >>> with inputs_of(nn.Identity()) as seen:
+    ...     pass
+    >>> seen
+    []
+    """
+    seen: list[Tensor] = []
+    hook = module.register_forward_pre_hook(lambda _, arguments: seen.append(arguments[0]))
+    try:
+        yield seen
+    finally:
+        hook.remove()
+
+
 def encode(encoder: nn.Module, x: Tensor, edges: Edges) -> Tensor:
     """Return the (V, D) output of an encoder; one of the user gets edge features as an argument."""
     arguments: tuple[Any, ...] = edges if type(edges) is tuple else (edges,)
@@ -76,12 +95,14 @@ def encode(encoder: nn.Module, x: Tensor, edges: Edges) -> Tensor:
 
 
 def pool(nodes: Tensor, node_ptr: Tensor, pooling: str) -> Tensor:
-    """Pool node values (V, D) to the sum or mean of each graph (G, D)."""
+    """Pool node values (V, D) to the sum, mean or max of each graph (G, D)."""
     if nodes.ndim != 2 or len(nodes) != int(node_ptr[-1]):
         raise InputError(
             f"the encoder returned shape {tuple(nodes.shape)} for {int(node_ptr[-1])} nodes: "
             "it must return one row per node"
         )
+    if pooling == "max":
+        return torch.segment_reduce(nodes, "max", lengths=node_ptr.diff())
     total = segment_sum(nodes, node_ptr)
     return total if pooling == "sum" else total / node_ptr.diff()[:, None]
 

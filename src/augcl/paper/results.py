@@ -19,7 +19,7 @@ from matplotlib.figure import Figure
 from augcl.evaluation.statistics import p_text
 from augcl.files import write_text
 from augcl.hardness import AffinityUncertainty
-from augcl.paper import headroom, other_data
+from augcl.paper import hardness, headroom, other_data
 from augcl.paper.attacks import LAPTOP, VICTIMS, attack_table
 from augcl.paper.collapse import fits_of, state_tables, vital_signs
 from augcl.paper.comparison import comparison
@@ -30,6 +30,7 @@ from augcl.paper.figure_one import ROWS as TOY_ROWS
 from augcl.paper.figure_one import figure_one
 from augcl.paper.figures import save
 from augcl.paper.grid import Grid, Outcome
+from augcl.paper.hardness import hardness_study
 from augcl.paper.headroom import headroom_map
 from augcl.paper.improvement import improvement
 from augcl.paper.readings import READINGS, reading_rows, readings
@@ -202,6 +203,7 @@ def pages(folder: Path) -> list[Page]:
         _graphs(found),
         _improvement(found),
         _readings(found),
+        _hardness(found),
         _headroom(found),
         _nodes(found),
         _parts(found),
@@ -352,6 +354,27 @@ def _signed(facts: dict[str, Any]) -> str:
     if facts.get("difference") is None:
         return ""
     return f"{100 * facts['difference']:+.2f} ({p_text(facts['p']).removeprefix('= ')})"
+
+
+def _hardness(found: Everything) -> Page:
+    study = found.study(hardness.DATASETS, hardness.TABLE.compared)
+    options = ", ".join(f"{name} {value}" for name, value in hardness.BASE.items())
+    sections = [
+        Section(
+            "Every hardness on the strong base",
+            f"GCA, {options}, {hardness.EPOCHS} epochs; a hardness that learns or ranks embeddings "
+            "starts after half of them. AUGCL-published has the weights of recipe paper. "
+            "AUGCL-propagated: the affinity is the cosine of embeddings smoothed over the edges, "
+            f"refitted every {hardness.REFRESH} epochs; -cap: no weight above 1. Nearest: the "
+            "nearest candidates are left out, by the same affinity or by propagated features. A "
+            "partial oracle knows the false negatives among those, or errs at random.",
+            hardness_study(study),
+            verdicts=True,
+        ),
+    ]
+    tables = {grid.title: grid for grid in sections[0].outcome.grids}
+    summary = tables.get(hardness.GAIN)
+    return Page("hardness", "Does hardness help on a strong base?", summary, sections)
 
 
 def _headroom(found: Everything) -> Page:

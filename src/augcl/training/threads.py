@@ -1,10 +1,12 @@
-"""Set the number of threads and the behaviour of the memory allocator for training."""
+"""Threads, worker processes and the behaviour of the memory allocator for training."""
 
 from __future__ import annotations
 
 import ctypes
 import os
+import signal
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -63,3 +65,20 @@ def keep_freed_memory() -> None:
     for name, (number, value) in SETTINGS.items():
         mallopt(number, value)
         os.environ.setdefault(f"MALLOC_{name}_", str(value))
+
+
+@contextmanager
+def deaf_workers() -> Iterator[None]:
+    """Let processes that are started inside never hear Ctrl-C: this process will, and ends them.
+
+    The terminal sends Ctrl-C to all of them, and each would print a traceback. Start them here, and
+    wait for them outside: inside, this process does not hear Ctrl-C either.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # processes inherit it
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
