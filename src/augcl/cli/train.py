@@ -198,6 +198,7 @@ def train(
         raise InputError("--resume continues a run and --overwrite replaces it: give only one")
 
     from augcl.data.loading import level_of
+    from augcl.evaluation.svm import HINT
     from augcl.runs.data_check import MANY_CLASSES, advice
     from augcl.runs.models import METHODS, method_name
     from augcl.runs.run import Spec, check
@@ -245,7 +246,8 @@ def train(
         check(spec, data, device=device, judge=evaluate)
     except InputError as error:  # the cause may be a target that is no class
         cures = [finding.cure for finding in findings if finding.about == MANY_CLASSES]
-        raise InputError("; ".join([str(error), *cures])) from None
+        said = str(error).replace(HINT, "") if cures else str(error)  # the cure says the same
+        raise InputError("; ".join([said, *cures])) from None
     for finding in [] if as_json else findings:
         typer.echo(f"{finding.level}: {finding.about}: {finding.what}; {finding.cure}")
     seeds = seeds or (5 if graphs else 1)
