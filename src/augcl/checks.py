@@ -54,7 +54,22 @@ def number(
         raise InputError(f"{name} is {value!r}: give a finite number, {allowed}")
 
 
-def whole_number(name: str, value: Any, *, least: int) -> None:
-    """Raise `InputError` unless the value is a whole number, `least` or more."""
+def whole_number(name: str, value: Any, *, least: int, most: int | None = None) -> None:
+    """Raise `InputError` unless the value is a whole number, `least` or more, at most `most`."""
     if not isinstance(value, Integral) or value < least:
         raise InputError(f"{name} is {value!r}: it must be a whole number, {least} or more")
+    if most is not None and int(value) > most:
+        raise InputError(f"{name} is {value!r}: it must be a whole number, at most {most}")
+
+
+def two_shares(name: str, value: Any, **limits: float) -> None:
+    """Raise `InputError` unless the value is two numbers from 0 on, one for each view.
+
+    >>> two_shares("edge_drop", 0.3, below=1)
+    Traceback (most recent call last):
+    augcl.errors.InputError: edge_drop is 0.3: give two shares, one for each view
+    """
+    if isinstance(value, str) or not hasattr(value, "__len__") or len(value) != 2:
+        raise InputError(f"{name} is {value!r}: give two shares, one for each view")
+    for view, share in enumerate(value):
+        number(f"{name}[{view}]", share, least=0, **limits)

@@ -11,7 +11,7 @@ from torch_geometric.nn import GCNConv
 import augcl
 from augcl import GCA, GRACE, InputError, Node2Vec
 from augcl.data import NodeGraph
-from augcl.rivals import DGI, GAE, GMI, HSAN, MVGRL, DeepWalk
+from augcl.rivals import BGRL, CCASSG, DGI, GAE, GMI, HSAN, MVGRL, DeepWalk, GraphMAE
 
 QUICK = {"epochs": 2, "random_state": 0, "progress": False}
 WALKS = {"dimensions": 8, "walks": 2, "length": 10, "random_state": 0, "progress": False}
@@ -25,6 +25,10 @@ METHODS = {
     "MVGRL": lambda: MVGRL(width=8, **QUICK),
     "GAE": lambda: GAE(**QUICK),
     "HSAN": lambda: HSAN(**QUICK),
+    "CCA-SSG": lambda: CCASSG(width=8, **QUICK),
+    "CCA-SSG half-hop": lambda: CCASSG(width=8, half_hop=(0.5, 0.5), **QUICK),
+    "BGRL": lambda: BGRL(width=8, **QUICK),
+    "GraphMAE": lambda: GraphMAE(width=8, **QUICK),
     "DeepWalk": lambda: DeepWalk(**WALKS),
     "Node2Vec": lambda: Node2Vec(**WALKS),
     "Node2Vec far": lambda: Node2Vec(p=4, q=0.25, **WALKS),

@@ -5,10 +5,11 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_val_score
 
 import references
-from augcl import GCA, GRACE, RawFeatures
+from augcl import GCA, GRACE, InputError, RawFeatures
 from augcl.data import NodeGraph
 from augcl.hardness import Hardness, Uniform
 from augcl.losses.node_info_nce import PairWeights, node_info_nce
+from augcl.runs.run import Spec
 from quick_nodes import losses, quick, same, uncertainty
 
 # What it gives
@@ -200,3 +201,24 @@ def test_a_narrow_projection_is_compared_in_fewer_numbers_with_the_same_loss(gra
 def test_every_recipe_trains(graph, kind, recipe):
     model = quick(kind, hardness="augcl", recipe=recipe).fit(graph)
     assert np.isfinite(losses(model)).all()
+
+
+@pytest.mark.parametrize("kind", [GRACE, GCA])
+def test_slow_nodes_change_the_views_and_a_share_of_0_changes_no_bit(graph, kind):
+    plain, with_0, slow = (quick(kind, half_hop=h).fit(graph) for h in (None, (0.0, 0.0), (0.5, 1)))
+    assert losses(plain) == losses(with_0) != losses(slow)
+    assert same(plain, with_0, graph)
+    assert slow.transform(graph).shape == (90, 8)
+    assert slow.settings()["half_hop"] == [0.5, 1]
+
+
+def test_no_slow_nodes_keep_the_names_of_records():
+    plain, slow = (Spec("Cora", "GRACE", options=o) for o in ({}, {"half_hop": [0.5, 0.5]}))
+    assert "half_hop" not in plain.decides()["settings"]
+    assert slow.decides()["settings"]["half_hop"] == [0.5, 0.5]
+
+
+@pytest.mark.parametrize("half_hop", [0.5, (0.5,), (0.5, 1.1), "ab"])
+def test_shares_of_slow_nodes_are_checked(graph, half_hop):
+    with pytest.raises(InputError, match="half_hop"):
+        quick(half_hop=half_hop).fit(graph)

@@ -1,4 +1,4 @@
-"""DGI, GMI, MVGRL, HSAN, GAE and VGAE: what every node method promises, and what each adds."""
+"""What every other system for nodes promises, and what each adds."""
 
 import networkx as nx
 import numpy as np
@@ -8,7 +8,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_val_score
 
 import references
-from augcl import DGI, GAE, GMI, HSAN, MVGRL, VGAE, InputError, load_model
+from augcl import BGRL, CCASSG, DGI, GAE, GMI, HSAN, MVGRL, VGAE, GraphMAE, InputError, load_model
 from augcl.data import NodeGraph
 from augcl.rivals.convolution import mean_summary
 from augcl.rivals.gae import divergence
@@ -16,7 +16,7 @@ from augcl.runs.run import Spec
 from quick_nodes import losses, same
 from stopping import stopped_and_resumed, without_seconds
 
-KINDS = [DGI, GMI, MVGRL, HSAN, GAE, VGAE]
+KINDS = [DGI, GMI, MVGRL, HSAN, GAE, VGAE, CCASSG, BGRL, GraphMAE]
 QUICK = {
     DGI: {"width": 8, "lr": 0.01},
     GMI: {"width": 8, "lr": 0.01},
@@ -24,6 +24,9 @@ QUICK = {
     HSAN: {"width": 8, "clusters": 3, "components": 10},
     GAE: {"width": 8, "hidden": 8},
     VGAE: {"width": 8, "hidden": 8},
+    CCASSG: {"width": 8},
+    BGRL: {"width": 8, "predictor": 8, "lr": 0.01},
+    GraphMAE: {"width": 8, "heads": 2, "lr": 0.01},
 }
 
 
@@ -145,6 +148,17 @@ def test_one_node_and_a_set_of_graphs_are_refused(molecules, kind):
         (HSAN, {"clusters": 1}, "clusters is 1"),
         (GAE, {"hidden": 0}, "hidden is 0"),
         (VGAE, {"epochs": -1}, "epochs is -1"),
+        (CCASSG, {"preset": "Corra"}, "did you mean Cora"),
+        (CCASSG, {"layers": 0}, "layers is 0"),
+        (CCASSG, {"decorrelation": -1}, "decorrelation is -1"),
+        (CCASSG, {"edge_drop": 0.2}, "edge_drop is 0.2: give two shares"),
+        (BGRL, {"momentum": 1.1}, "momentum is 1.1: give a finite number, .* at most 1"),
+        (BGRL, {"predictor": 0}, "predictor is 0"),
+        (GraphMAE, {"heads": 3}, "width is 8 and heads is 3: give a width that is a multiple"),
+        (GraphMAE, {"hidden": 0.0}, "hidden is 0.0: give a finite number, above 0"),
+        (GraphMAE, {"replaced": 1.5}, "replaced is 1.5"),
+        (GraphMAE, {"gamma": 0.5}, "gamma is 0.5: give a finite number, at least 1"),
+        (BGRL, {"half_hop": (0.5, 2)}, r"half_hop\[1\] is 2"),
     ],
     ids=str,
 )
@@ -167,10 +181,20 @@ def test_where_features_tell_nothing_a_trained_network_beats_an_untrained_one(ki
 
 
 @pytest.mark.parametrize(
-    ("kind", "epochs"), [(DGI, 500), (GMI, 550), (MVGRL, 500), (HSAN, 400), (GAE, 200)]
+    ("kind", "epochs"),
+    [
+        (DGI, 500),
+        (GMI, 550),
+        (MVGRL, 500),
+        (HSAN, 400),
+        (GAE, 200),
+        (CCASSG, 50),
+        (BGRL, 500),
+        (GraphMAE, 200),
+    ],
 )
 def test_an_experiment_without_epochs_takes_those_of_the_method(graph, kind, epochs):
-    spec = Spec("Cora", method=kind.__name__, hardness="none", epochs=None)
+    spec = Spec(graph.name, method=kind.__name__, hardness="none", epochs=None)
     assert spec.all_epochs == epochs
     assert spec.estimator(graph, 0)._setting("epochs") == epochs
     with pytest.raises(InputError, match="no negatives to weigh"):

@@ -16,6 +16,7 @@ def result(**changes):
         "dataset": "/data/my <graphs>.zip",
         "method": "GraphCL",
         "hardness": "augcl",
+        "spec": {"dataset": "/data/my <graphs>.zip"},
         "settings": {"epochs": 2, "hardness": "augcl"},
         "hardness_settings": {"class": "AffinityUncertainty", "params": {"reward": 1.9}},
         "seeds": [0, 1],

@@ -22,7 +22,7 @@ BAD = {
     "hardness": "soft",
     "recipe": "mine",
     "preset": "Nowhere",
-    "pooling": "max",
+    "pooling": "median",
     "warmup": -2,
     "width": 0,
     "validation": 1.0,

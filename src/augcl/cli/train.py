@@ -32,6 +32,7 @@ from augcl.cli.options import (
 )
 from augcl.cli.settings import Settings, read_settings
 from augcl.errors import InputError, need, one_of
+from augcl.files import LOCK, locked
 
 
 def train(
@@ -76,9 +77,9 @@ def train(
     preset: Annotated[
         str | None,
         typer.Option(
-            help="Published settings for nodes, named after a data set, for instance Cora or "
-            "Amazon-Photo/published.",
-            show_default="those of the data set, if published",
+            help="Settings: published (those of the papers for this data set), default, or for "
+            "nodes those published for another one, for instance Cora.",
+            show_default="default; published for another recipe",
             rich_help_panel=METHOD,
         ),
     ] = None,
@@ -194,7 +195,7 @@ def train(
     for option, asked in (("epochs", epochs is not None), ("recipe", recipe != "default")):
         if asked and option not in known:
             raise InputError(f"{method} has no option {option}: leave it out")
-    flags = {"batch_size": batch_size, "preset": preset, "candidates": candidates}
+    flags = {"batch_size": batch_size, "candidates": candidates}
     options, hardness_options = read_settings(
         settings, method, hardness, {**flags, "lr": lr, "tau": tau}
     )
@@ -203,6 +204,7 @@ def train(
         method=method,
         hardness=hardness,
         recipe=recipe,
+        preset=preset,
         epochs=epochs,
         features=features,
         augmentation=augmentation,
@@ -228,10 +230,6 @@ def train(
         typer.echo(f"{finding.level}: {finding.about}: {finding.what}; {finding.cure}")
     seeds = seeds or (5 if graphs else 1)
     out = out or Path("runs") / f"{data.name}-{method}-{hardness}"
-    if out.exists() and any(out.iterdir()) and not resume:
-        if not overwrite:
-            raise InputError(f"{out} is not empty: add --resume or --overwrite, or another --out")
-        clear_run(out)
     if resume and not out.exists():
         typer.echo(f"augcl: no run to resume in {out}: starting a new one", err=True)
     place = Place(
@@ -242,8 +240,15 @@ def train(
         resume=resume,
         judge=evaluate,
     )
-    result = run_seeds(spec, seeds, place)
-    page = _write_page(out)
+    with locked(out):
+        if not resume and any(path.name != LOCK for path in out.iterdir()):
+            if not overwrite:
+                raise InputError(
+                    f"{out} is not empty: add --resume or --overwrite, or another --out"
+                )
+            clear_run(out)
+        result = run_seeds(spec, seeds, place)
+        page = _write_page(out)
     if as_json:
         typer.echo(json.dumps(result, indent=1))
     else:

@@ -32,7 +32,7 @@ def node_features(graphs: GraphSet, kind: str = "auto", *, cap: int = 64) -> Gra
         ``"auto"``: as read, (V, F). ``"constant"``: 1 for every node, (V, 1).
         ``"degree"``: one-hot of the degree, (V, cap + 1); from `cap` on they share the last.
         ``"log-degree"``: log(1 + degree), (V, 1).
-        ``"attributes"``: the features as read, then the continuous attributes, (V, F + A).
+        ``"attributes"``: the features as read, then the other attributes of the nodes, (V, F + A).
     cap : int
         Largest degree with a column of its own.
 
@@ -51,13 +51,15 @@ def node_features(graphs: GraphSet, kind: str = "auto", *, cap: int = 64) -> Gra
         x, columns = _of_degree(kind, degrees(graphs), cap)
     elif graphs.node_attr is None:
         raise InputError(
-            f"{graphs.name} has no continuous node attributes: choose node features from "
+            f"{graphs.name} has no node attributes beside its features: choose node features from "
             f"{', '.join(KINDS[:-1])}"
         )
     else:
         x = torch.cat([graphs.x, graphs.node_attr], dim=1)
         own = graphs.columns or [f"feature{i}" for i in range(graphs.num_features)]
-        columns = [*own, *(f"attribute{i}" for i in range(graphs.node_attr.shape[1]))]
+        width = graphs.node_attr.shape[1]
+        columns = [*own, *(graphs.attr_columns or (f"attribute{i}" for i in range(width)))]
+        return replace(graphs, x=x, columns=columns, node_attr=None, attr_columns=None)
     return replace(graphs, x=x, columns=columns)
 
 

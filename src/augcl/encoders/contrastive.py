@@ -95,12 +95,14 @@ def encode(encoder: nn.Module, x: Tensor, edges: Edges) -> Tensor:
 
 
 def pool(nodes: Tensor, node_ptr: Tensor, pooling: str) -> Tensor:
-    """Pool node values (V, D) to the sum or mean of each graph (G, D)."""
+    """Pool node values (V, D) to the sum, mean or max of each graph (G, D)."""
     if nodes.ndim != 2 or len(nodes) != int(node_ptr[-1]):
         raise InputError(
             f"the encoder returned shape {tuple(nodes.shape)} for {int(node_ptr[-1])} nodes: "
             "it must return one row per node"
         )
+    if pooling == "max":
+        return torch.segment_reduce(nodes, "max", lengths=node_ptr.diff())
     total = segment_sum(nodes, node_ptr)
     return total if pooling == "sum" else total / node_ptr.diff()[:, None]
 

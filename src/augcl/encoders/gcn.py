@@ -61,14 +61,17 @@ class GCN(nn.Module):
         self.second = glorot_linear(2 * width, width, generator)
         widths = [width] if norm is None else [2 * width, width]  # without a norm both share one
         self.after = nn.ModuleList([_after(w, activation, norm) for w in widths])
+        if norm == "batch":  # it takes the bias away again: Adam would follow rounding errors
+            for layer in (self.first, self.second):
+                layer.bias.requires_grad_(False)
         self.out_features = width
 
     def forward(self, view: NodeView) -> Tensor:
-        """Return (N, width) embeddings of the nodes."""
+        """Return (N, width) embeddings of the nodes, then those of slow nodes, if there are any."""
         hidden = propagate(view.times(self.first.weight.t()), view.edges)
-        hidden = self.after[0](hidden + self.first.bias)
+        hidden = _finished(hidden + self.first.bias, self.after[0], view)
         hidden = propagate(hidden @ self.second.weight.t(), view.edges)
-        return self.after[-1](hidden + self.second.bias)  # type: ignore[no-any-return]
+        return _finished(hidden + self.second.bias, self.after[-1], view)
 
 
 def _after(width: int, activation: str, norm: str | None) -> nn.Module:
@@ -79,6 +82,20 @@ def _after(width: int, activation: str, norm: str | None) -> nn.Module:
         parts.append(NORMS[one_of(norm, NORMS, "norm")](width))
     slopes = {"relu": nn.ReLU(), "prelu": nn.PReLU(), "rrelu": nn.LeakyReLU(RRELU_SLOPE)}
     return nn.Sequential(*parts, slopes[activation])
+
+
+def _finished(hidden: Tensor, after: Any, view: NodeView) -> Tensor:
+    """Apply norm and activation; slow nodes do not count in the statistics of batch norm.
+
+    Most rows of a view may be slow, and the graph to be embedded has none.
+    """
+    norm = after[0]
+    if view.slow is None or not (isinstance(norm, nn.BatchNorm1d) and norm.training):
+        return after(hidden)  # type: ignore[no-any-return]
+    nodes, slow = hidden[: view.nodes], hidden[view.nodes :]
+    var, mean = torch.var_mean(nodes, 0, correction=0)
+    slow = (slow - mean) * ((var + norm.eps).rsqrt() * norm.weight) + norm.bias
+    return torch.cat([after(nodes), after[1](slow)])
 
 
 class NodeNetwork(nn.Module):
@@ -103,13 +120,13 @@ class NodeNetwork(nn.Module):
         return self.projector(self.embed(view))  # type: ignore[no-any-return]
 
     def embed(self, view: NodeView) -> Tensor:
-        """Return (N, D) embeddings, before the projection."""
+        """Return (N, D) embeddings, before the projection; slow nodes are left out."""
         if isinstance(self.encoder, GCN):
-            return self.encoder(view)  # type: ignore[no-any-return]
+            return view.without_slow(self.encoder(view))
         more = {}
         if view.edge_weight is not None and "edge_weight" in parameters_of(self.encoder.forward):
             more["edge_weight"] = view.edge_weight
-        return self.encoder(view.x(), view.edge_index, **more)  # type: ignore[no-any-return]
+        return view.without_slow(self.encoder(view.x(), view.edge_index, **more))
 
 
 def parameters_of(function: Callable[..., Any]) -> Iterable[str]:

@@ -31,6 +31,7 @@ from augcl.hardness.diagnostics import Vitals
 from augcl.hardness.partition import PARTITIONS, embedding_groups
 from augcl.hardness.uncertainty import Estimator, PairNetwork, Pairs, make_estimator, train_network
 from augcl.ops.cosine import cosine, unit_rows
+from augcl.ops.rebuild import rebuilt
 
 EXCLUDED = -1e4
 """log u of a similar candidate under the distance estimator: its weight is practically 0."""
@@ -405,8 +406,7 @@ class AffinityUncertainty(Hardness):
         self.network_ = None
         if learned:
             width = (learned["first.weight"].shape[1] - 1) // 2
-            self.network_ = self._new_network(width, torch.Generator())
-            self.network_.load_state_dict(learned)
+            self.network_ = rebuilt(lambda: self._new_network(width, torch.Generator()), learned)
 
     def diagnose(self) -> dict[str, Any]:
         return self.vitals_.to_dict() if hasattr(self, "vitals_") else {}

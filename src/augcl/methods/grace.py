@@ -6,15 +6,14 @@ import copy
 from collections.abc import Iterable
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 
-from augcl.checks import number, whole_number
+from augcl.checks import number, two_shares, whole_number
 from augcl.encoders.contrastive import output_width
 from augcl.encoders.gcn import ACTIVATIONS, GCN, NORMS, NodeNetwork
 from augcl.encoders.heads import output_basis, projector
-from augcl.errors import InputError, one_of, warn_user
+from augcl.errors import one_of, warn_user
 from augcl.hardness import Hardness, Uniform
 from augcl.hardness.base import gives_weights
 from augcl.hardness.diagnostics import WeightStatistics
@@ -41,9 +40,10 @@ class GRACE(NodeEstimator):
     hardness : Hardness or {"none", "augcl", "dcl", "hcl", "progcl", "nearest"}
         How hard each negative is. A name takes the settings of `recipe`.
     preset : str
-        Published settings of a data set ("Cora", "Amazon-Photo", …; see node_presets.toml) for
-        everything below that is None. "Amazon-Photo" are ProGCL's, because with GCA's own
-        ("Amazon-Photo/published", learning rate 0.1) the training collapses.
+        Settings for everything below that is None. "default": ours for any graph; "published":
+        those of the papers for graphs in general; or those published for a data set ("Cora",
+        "Amazon-Photo", …; see node_presets.toml). "Amazon-Photo" are ProGCL's, because with GCA's
+        own ("Amazon-Photo/published", learning rate 0.1) the training collapses.
     recipe : {"default", "authors", "paper"}
         Settings of a named hardness, and what is said to be decided by it below.
     centrality : {"degree", "pagerank", "eigenvector"}, optional
@@ -71,6 +71,9 @@ class GRACE(NodeEstimator):
         Normalisation after each layer of `GCN`, before the activation.
     edge_drop, feature_drop : (float, float), optional
         Share of the edges dropped and of the feature columns masked, in the two views.
+    half_hop : (float, float), optional
+        Share of the nodes whose incoming edges get slow nodes, in the two views; none if None. See
+        `augcl.views.nodes.half_hop`.
     tau, lr : float, optional
     weight_decay : float
     weights : {"frozen", "live"}
@@ -80,8 +83,8 @@ class GRACE(NodeEstimator):
     sample : int
         Nodes of a block: the hardness is fitted on blocks, each node an anchor against the others
         of its block.
-    candidates : int, optional
-        Number of nodes, drawn in every step, that serve as negatives; all if None.
+    candidates : int or "all", optional
+        Number of nodes, drawn in every step, that serve as negatives.
     encoder : Module, optional
         A PyG-style module, (x, edge_index) to (N, D); `GCN` if None. It gets the weights of the
         edges, if there are any, if it has a parameter ``edge_weight``.
@@ -149,13 +152,14 @@ class GRACE(NodeEstimator):
         norm: str | None = None,
         edge_drop: tuple[float, float] | None = None,
         feature_drop: tuple[float, float] | None = None,
+        half_hop: tuple[float, float] | None = None,
         tau: float | None = None,
         lr: float | None = None,
         weight_decay: float = 1e-5,
         weights: str = "frozen",
         weights_every: int = 10,
         sample: int = 256,
-        candidates: int | None = None,
+        candidates: int | str | None = None,
         encoder: nn.Module | None = None,
         normalize_features: bool = True,
         patience: int | None = None,
@@ -180,6 +184,7 @@ class GRACE(NodeEstimator):
         self.norm = norm
         self.edge_drop = edge_drop
         self.feature_drop = feature_drop
+        self.half_hop = half_hop
         self.tau = tau
         self.lr = lr  # type: ignore[assignment]
         self.weight_decay = weight_decay
@@ -212,14 +217,15 @@ class GRACE(NodeEstimator):
         for name in ("width", "projection", "weights_every"):
             whole_number(name, self._setting(name), least=1)
         whole_number("sample", self.sample, least=2)
-        if self.candidates is not None:  # of one alone, its own node would have no negative
-            whole_number("candidates", self.candidates, least=2)
+        self._sampled = (
+            None if self._setting("candidates") == "all" else self._setting("candidates")
+        )
+        if self._sampled is not None:  # of one alone, its own node would have no negative
+            whole_number("candidates", self._sampled, least=2)
         for name in ("edge_drop", "feature_drop"):
-            rates = self._setting(name)
-            if np.shape(rates) != (2,):
-                raise InputError(f"{name} is {rates!r}: give two shares, one for each view")
-            for view, rate in enumerate(rates):
-                number(f"{name}[{view}]", rate, least=0, below=1)
+            two_shares(name, self._setting(name), below=1)
+        if self.half_hop is not None:
+            two_shares("half_hop", self.half_hop, most=1)
         number("weight_decay", self.weight_decay, least=0)
         if self.lr is None and presets.collapses(self.preset):
             warn_user(
@@ -264,6 +270,7 @@ class GRACE(NodeEstimator):
             batch.views,
             edge_drop=self._setting("edge_drop"),
             feature_drop=self._setting("feature_drop"),
+            slowed=self.half_hop,
             centrality=self._setting("centrality"),
             edge_ends=by_recipe(self, "edge_ends"),
             pagerank_restart=by_recipe(self, "pagerank_restart"),
@@ -315,9 +322,9 @@ class GRACE(NodeEstimator):
     ) -> Tensor:
         anchors, candidates = self._compared(self._views.draw(generator))
         columns = None
-        if self.candidates is not None and self.candidates < len(batch):
+        if self._sampled is not None and self._sampled < len(batch):
             order = torch.randperm(len(batch), generator=generator)
-            columns = order[: self.candidates].to(anchors.device)
+            columns = order[: self._sampled].to(anchors.device)
         if observed and batch.labels is not None:
             self._observe(batch.labels, anchors, candidates, columns, hardness, weights)
         return node_info_nce(

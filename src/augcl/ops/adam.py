@@ -1,4 +1,4 @@
-"""Adam without the slow import that torch's version makes at its first step."""
+"""Adam and AdamW without the slow import that torch's versions make at their first step."""
 
 from __future__ import annotations
 
@@ -16,11 +16,21 @@ def _undecorated(function: Callable[..., Any]) -> Callable[..., Any]:
     return function
 
 
-class Adam(torch.optim.Adam):
-    """`torch.optim.Adam` without its hooks for torch's compiler.
+class _Unhooked(Optimizer):
+    """An optimiser without hooks for torch's compiler.
 
     The hooks import the compiler at the first step, which takes longer than a training on small
     graphs.
+    """
+
+    add_param_group = _undecorated(Optimizer.add_param_group)
+    zero_grad = _undecorated(Optimizer.zero_grad)
+    state_dict = _undecorated(Optimizer.state_dict)
+    load_state_dict = _undecorated(Optimizer.load_state_dict)
+
+
+class Adam(_Unhooked, torch.optim.Adam):
+    """`torch.optim.Adam` without its hooks for torch's compiler.
 
     >>> x = torch.tensor([1.0], requires_grad=True)
     >>> adam = Adam([x], lr=0.1)
@@ -30,8 +40,18 @@ class Adam(torch.optim.Adam):
     0.9
     """
 
-    add_param_group = _undecorated(Optimizer.add_param_group)
-    zero_grad = _undecorated(Optimizer.zero_grad)
-    state_dict = _undecorated(Optimizer.state_dict)
-    load_state_dict = _undecorated(Optimizer.load_state_dict)
     step = torch.no_grad()(_undecorated(torch.optim.Adam.step))
+
+
+class AdamW(_Unhooked, torch.optim.AdamW):
+    """`torch.optim.AdamW`, whose decay of the weights is not part of the gradient, without hooks.
+
+    >>> x = torch.tensor([1.0], requires_grad=True)
+    >>> adam = AdamW([x], lr=0.1, weight_decay=1.0)
+    >>> (0 * x).sum().backward()
+    >>> adam.step()
+    >>> round(x.item(), 4)
+    0.9
+    """
+
+    step = torch.no_grad()(_undecorated(torch.optim.AdamW.step))

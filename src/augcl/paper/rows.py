@@ -92,6 +92,7 @@ GRAPHS = Table(
         },
         "JOAO": {"hardness": "none", "epochs": None, "method": "JOAO"},
         "MVGRL": {"hardness": "none", "epochs": None, "method": "MVGRLGraphs"},
+        "GraphMAE": {"hardness": "none", "epochs": None, "method": "GraphMAEGraphs"},
         "GraphCL-20": {"hardness": "none", "epochs": 20},
         "GraphCL-own-loss": {
             "hardness": "none",
@@ -141,6 +142,15 @@ NODE_VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {
 """Other settings of rivals: with their own HSAN takes hours, and on Amazon-Photo graph autoencoders
 die and MVGRL keeps its untrained weights, because the first steps go much too far."""
 
+NODE_LATER: dict[str, tuple[str, dict[str, Any]]] = {
+    "CCA-SSG": ("CCASSG", {}),
+    "BGRL": ("BGRL", {}),
+    "BGRL-500": ("BGRL", {"epochs": 500}),
+    "GraphMAE": ("GraphMAE", {}),
+}
+"""Systems without negatives, which are not in the paper: method and settings by row. BGRL-500 has
+500 of 10,000 epochs, with schedules of that length."""
+
 NODE_PAPER = ("untrained", *NODE_RIVALS, "GCA", *WEIGHTED, "oracle")
 """All rows of the paper's table, with floor and ceiling."""
 
@@ -173,7 +183,10 @@ def _node_rows(base: str) -> Rows:
     rival: dict[str, Any] = {"hardness": "none", "epochs": None}
     return {
         **{row: {**rival, "method": method} for row, method in NODE_RIVALS.items()},
-        **{row: {**rival, "method": method, **own} for row, (method, own) in NODE_VARIANTS.items()},
+        **{
+            row: {**rival, "method": method, **own}
+            for row, (method, own) in (NODE_VARIANTS | NODE_LATER).items()
+        },
         "untrained": {**plain, "epochs": 0},
         base: plain,
         **{name: {**plain, "hardness": name.lower()} for name in WEIGHTED},

@@ -13,6 +13,7 @@ from scipy.sparse import csr_array
 from torch import Tensor
 
 from augcl.data.graph import GraphSet
+from augcl.data.sparse import csr_from_parts
 from augcl.data.wl import whole_numbers
 from augcl.ops.hashing import Hashes
 from augcl.training.method import GraphReader, PlainMethod, fingerprint
@@ -27,6 +28,7 @@ class EdgeLabelReader(GraphReader):
     """Reads edge labels, unless `edge_labels` is False; if None, where all are whole numbers."""
 
     edge_switch = "edge_labels"
+    edge_cure = "edge labels are whole numbers or words"
     edge_labels: bool | None
 
     def _finds_edges(self, graphs: GraphSet) -> bool:
@@ -136,9 +138,11 @@ class GraphKernel(GraphReader, PlainMethod):
     def _load_learned(self, tensors: dict[str, Tensor]) -> None:
         self.seed_ = int(tensors["seed"])
         self.vocabulary_ = tensors["vocabulary"].numpy().view(np.uint64)
-        parts = (tensors[name].numpy() for name in ("count", "count_column", "count_ptr"))
+        parts = [tensors[name].numpy() for name in ("count", "count_column", "count_ptr")]
         shape = (len(tensors["count_ptr"]) - 1, len(self.vocabulary_))
-        self.counts_ = csr_array(tuple(parts), shape=shape)
+        self.counts_ = csr_from_parts(parts, shape, "count")
+        if not (self.vocabulary_[1:] > self.vocabulary_[:-1]).all():
+            raise ValueError("the names of the substructures are not in order")
 
 
 def columns_of(counts: csr_array, names: Hashes, vocabulary: Hashes) -> csr_array:

@@ -239,7 +239,7 @@ class PropagationNetwork(nn.Module):
     ) -> None:
         super().__init__()
         whole_number("width", width, least=1)
-        whole_number("layers", layers, least=1)
+        whole_number("layers", layers, least=1, most=1000)
         inputs = [in_features] + [width] * (layers - 1)
         self.layers = nn.ModuleList([PropagationLayer(n, width, mix, generator) for n in inputs])
 

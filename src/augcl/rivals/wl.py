@@ -67,7 +67,7 @@ class WLKernel(EdgeLabelReader, GraphKernel):
         self.progress = progress
 
     def _start(self) -> None:
-        whole_number("height", self.height, least=0)
+        whole_number("height", self.height, least=0, most=1000)
         self._check_edge_switch()
 
     def _occurrences(self, data: GraphSet) -> Occurrences:

@@ -14,7 +14,7 @@ from augcl import methods, rivals
 from augcl.attacks.classifier import Structure2VecClassifier
 from augcl.checks import parameters
 from augcl.data import GraphSet
-from augcl.errors import InputError, one_of
+from augcl.errors import InputError, one_of, ours
 from augcl.hardness import CEILING, HARDNESS
 from augcl.training.checkpoint import Snapshot
 from augcl.training.method import MODEL_FILE, Method
@@ -26,9 +26,11 @@ METHODS: dict[str, type[Method]] = {
 """Every method by its name, for the command line and for model files."""
 
 PAPER_NAMES = {
+    "CCASSG": "CCA-SSG",
     "DeepGraphKernel": "DGK",
     "DeepWalkFeatures": "DeepWalk + features",
     "Graph2Vec": "graph2vec",
+    "GraphMAEGraphs": "GraphMAE",
     "GraphletKernel": "GK",
     "MVGRLGraphs": "MVGRL",
     "Node2Vec": "node2vec",
@@ -37,7 +39,7 @@ PAPER_NAMES = {
     "Sub2Vec": "sub2vec",
     "WLKernel": "WL",
 }
-"""Names of the methods in the paper's tables, where they differ from ours."""
+"""Names of the methods in papers' tables, where they differ from ours."""
 
 
 def method_name(name: str, level: str | None = None) -> str:
@@ -133,20 +135,28 @@ def load_model(
     if not file.exists():
         raise InputError(f"{path} holds no model: {MODEL_FILE} is missing")
     snapshot = Snapshot.read(file)
-    if not isinstance(snapshot.facts, dict) or "method" not in snapshot.facts:
+    if "method" not in snapshot.facts:
         raise InputError(f"{file} holds tensors but no model of ours: save one with model.save")
+    with ours(file, "train again"):
+        settings = dict(snapshot.facts["settings"])
+        if settings.get("encoder") is not None:
+            if encoder is None:
+                raise InputError(
+                    f"{path} was trained with an encoder of its own "
+                    f"({settings['encoder']['class']}): "
+                    "give load_model a network of the same shape as encoder="
+                )
+            settings["encoder"] = encoder
+        return _restored(snapshot, settings, augmentation, device)
+
+
+def _restored(
+    snapshot: Snapshot, settings: dict[str, Any], augmentation: Augmentation | None, device: str
+) -> Method:
     kinds = METHODS | CLASSIFIERS
     method = kinds[one_of(snapshot.facts["method"], kinds, "method")]
-    settings = dict(snapshot.facts["settings"])
     if isinstance(settings.get("hardness"), dict):
         settings["hardness"] = _hardness(settings["hardness"])
-    if settings.get("encoder") is not None:
-        if encoder is None:
-            raise InputError(
-                f"{path} was trained with an encoder of its own ({settings['encoder']['class']}): "
-                "give load_model a network of the same shape as encoder="
-            )
-        settings["encoder"] = encoder
     if isinstance(settings.get("augmentation"), dict):
         missing = MissingAugmentation(settings["augmentation"]["callable"])
         settings["augmentation"] = augmentation or missing
@@ -154,6 +164,7 @@ def load_model(
         settings["device"] = device
     model = method(**settings)
     model.restore(snapshot)
+    _ = model._n_features_out  # embeds one edge: what was learned fits together
     return model
 
 

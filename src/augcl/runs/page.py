@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from plotly.offline import get_plotlyjs
 from scipy.linalg import eigh
 
+from augcl.errors import ours
 from augcl.evaluation.scoring import NAMES, floor_text
 from augcl.files import packaged_text, write_text
 from augcl.hardness.affinity import MEANING
@@ -35,11 +36,18 @@ class Figure:
 
 def write_report(run: Path) -> Path:
     """Write report.html into the folder of a finished run; return its path."""
+    with ours(run, "train again"):
+        text = _page(run)
+    write_text(run / "report.html", text)
+    return run / "report.html"
+
+
+def _page(run: Path) -> str:
     result = read_result(run)
     template = packaged_text("augcl.runs", "template.html")
     page = Environment(autoescape=True).from_string(template)
     accuracy = result["accuracy"]
-    text = page.render(
+    return page.render(
         title=f"{result['method']} + {result['hardness']} on {Path(result['dataset']).name}",
         headline=accuracy and accuracy_text(accuracy),
         spread=_spread(accuracy) if accuracy else "",
@@ -51,8 +59,6 @@ def write_report(run: Path) -> Path:
         ),
         versions=", ".join(f"{name} {number}" for name, number in result["versions"].items()),
     )
-    write_text(run / "report.html", text)
-    return run / "report.html"
 
 
 def _spread(accuracy: dict[str, Any]) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from augcl.errors import ours
 from augcl.runs.cost import Finding
 from augcl.runs.embedding_file import read_embeddings
 from augcl.runs.seeds import collapses, read_metrics, read_result
@@ -117,15 +118,16 @@ FAR_OUT = 0.03  # accuracy; a seed nearer to the median is never an outlier
 
 def look_at_run(folder: Path) -> list[Finding]:
     """Report findings on a folder that `augcl train` wrote."""
-    result = read_result(folder)
-    stored = read_embeddings(folder / "embeddings.npz")
-    return [
-        *look_at_training(collapses(result)),
-        *look_at_weights(result["hardness"], result["weights"]),
-        *look_at_loss(read_metrics(folder)),
-        *look_at_accuracy(result["seeds"], result["accuracy"], stored.y),
-        *look_at_embeddings(stored.Z),
-    ]
+    with ours(folder, "train again"):
+        result = read_result(folder)
+        stored = read_embeddings(folder / "embeddings.npz")
+        return [
+            *look_at_training(collapses(result)),
+            *look_at_weights(result["hardness"], result["weights"]),
+            *look_at_loss(read_metrics(folder)),
+            *look_at_accuracy(result["seeds"], result["accuracy"], stored.y),
+            *look_at_embeddings(stored.Z),
+        ]
 
 
 def look_at_training(collapsed: dict[int, str]) -> list[Finding]:

@@ -18,8 +18,9 @@ from torch import Tensor, nn
 from augcl.checks import number, parameters, whole_number
 from augcl.data.graph import GraphSet
 from augcl.data.node_graph import NodeGraph
-from augcl.errors import InputError, warn_user
+from augcl.errors import InputError, ours, warn_user
 from augcl.ops.adam import Adam
+from augcl.ops.rebuild import rebuilt
 from augcl.training.batches import NodeBatch, batch_statistics, fixed_batches
 from augcl.training.callbacks import (
     CHECKPOINT,
@@ -40,6 +41,8 @@ from augcl.training.method import GraphReader, Method, NodeReader, fingerprint
 from augcl.training.threads import threads_for
 from augcl.views.nodes import NodeViews
 
+SIZES = {"width": 1_000_000, "layers": 1000}
+"""The largest network: a larger one is a slip, or a file that is not ours."""
 MAY_CHANGE = ("epochs", "lr", "patience")
 """Settings that may differ between two fits of which the second goes on with the first."""
 
@@ -103,6 +106,10 @@ class Estimator(Method):
 
     def _optimizer(self, network: nn.Module) -> torch.optim.Optimizer:
         return Adam(network.parameters(), lr=self._setting("lr"), fused=True)
+
+    def _lr(self, epoch: int) -> float:
+        """The learning rate of an epoch, counted from 0."""
+        return float(self._setting("lr"))
 
     def _threads(self, data: Any, batches: list[Any]) -> AbstractContextManager[None]:
         return threads_for(data.num_nodes / len(batches))
@@ -195,6 +202,12 @@ class Estimator(Method):
             settings = {**self.settings(), "data": fingerprint(data, edge_features=True)}
         self._restore_run(run, settings, place if resume else None)
         self.history_ = run.history
+
+        def before_epoch(epoch: int) -> Metrics:
+            for group in optimizer.param_groups:
+                group["lr"] = self._lr(epoch)
+            return self._before_epoch(epoch, batches, generator)
+
         epochs = train(
             run,
             lambda batch: self._loss(batch, generator),
@@ -202,7 +215,7 @@ class Estimator(Method):
             fabric=fabric,
             epochs=self._setting("epochs"),
             hooks=Hooks(self._all_callbacks(run, data.name, settings, place), self),
-            before_epoch=lambda epoch: self._before_epoch(epoch, batches, generator),
+            before_epoch=before_epoch,
             after_epoch=self._after_epoch,
         )
         try:
@@ -229,8 +242,9 @@ class Estimator(Method):
         """Go on from the checkpoint in the folder or, with `warm_start`, from the last fit."""
         if folder is not None and (folder / CHECKPOINT).exists():
             snapshot = Snapshot.read(folder / CHECKPOINT)
-            same_settings(snapshot.facts["settings"], settings, folder)
-            run.restore(snapshot)
+            with ours(folder / CHECKPOINT, "delete it"):
+                same_settings(snapshot.facts["settings"], settings, folder)
+                run.restore(snapshot)
         elif self.warm_start and self._last_run is not None:
             last, done = self._last_run, len(self._last_run.facts["history"])
             before, now = (
@@ -334,8 +348,14 @@ class Estimator(Method):
     def restore(self, snapshot: Snapshot) -> None:
         """Become the model of a snapshot that `save` wrote; see `augcl.load_model`."""
         super().restore(snapshot)
-        self.network_ = self._build(self.n_features_in_, torch.Generator())
-        load_module(self.network_, snapshot.part("network"))
+        weights = snapshot.part("network")
+        if getattr(self, "encoder", None) is None:
+            self.network_ = rebuilt(
+                lambda: self._build(self.n_features_in_, torch.Generator()), weights
+            )
+        else:  # the user's own has its size
+            self.network_ = self._build(self.n_features_in_, torch.Generator())
+            load_module(self.network_, weights)
         self.network_.to(make_fabric(self.device).device)
         self._warn_of_collapse("")
 
@@ -352,13 +372,13 @@ class GraphEstimator(GraphReader, Estimator):
     def _start(self) -> None:
         super()._start()
         self._check_edge_switch()
-        whole_number("batch_size", self.batch_size, least=2)
+        whole_number("batch_size", self._setting("batch_size"), least=2)
         if getattr(self, "encoder", None) is None:  # one of the user has sizes of its own
             for name in {"width", "layers"} & parameters(type(self)).keys():
-                whole_number(name, getattr(self, name), least=1)
+                whole_number(name, self._setting(name), least=1, most=SIZES[name])
 
     def _batches(self, data: GraphSet, generator: torch.Generator) -> list[GraphSet]:
-        return fixed_batches(data, int(self.batch_size), generator)
+        return fixed_batches(data, int(self._setting("batch_size")), generator)
 
     def _embed(self, data: GraphSet, device: torch.device) -> Tensor:
         parts = torch.arange(len(data)).split(256)
@@ -373,7 +393,7 @@ class NodeEstimator(NodeReader, Estimator):
 
     def _start(self) -> None:
         super()._start()
-        number("weight_decay", self.weight_decay, least=0)
+        number("weight_decay", self._setting("weight_decay"), least=0)
 
     def _batches(self, data: NodeGraph, generator: torch.Generator) -> list[NodeBatch]:
         return [NodeBatch(data)]
@@ -389,6 +409,6 @@ class NodeEstimator(NodeReader, Estimator):
         return Adam(
             network.parameters(),
             lr=self._setting("lr"),
-            weight_decay=self.weight_decay,
+            weight_decay=self._setting("weight_decay"),
             fused=True,
         )

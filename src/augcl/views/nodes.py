@@ -1,13 +1,14 @@
 """Views of one graph: some edges dropped, some feature columns masked for all nodes.
 
 `TwoViews` draws the two views of GRACE, which drops all edges and columns alike, and of GCA, which
-drops those more rarely that belong to central nodes (`importance`, `drop_probability`).
+drops those more rarely that belong to central nodes (`importance`, `drop_probability`). `half_hop`
+puts slow nodes on edges, which delay messages.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import NamedTuple
 
@@ -42,6 +43,9 @@ class NodeView:
         The same edges as pairs.
     edge_weight : (E',) float, optional
         The weights of the same edges.
+    slow : SparseMatrix (S, N), optional
+        How the features of S slow nodes follow from those of the nodes, see `half_hop`. Slow nodes
+        are numbered N … N + S − 1 in `edges` and `edge_index`.
     """
 
     features: Tensor | SparseMatrix
@@ -49,21 +53,37 @@ class NodeView:
     edges: Adjacency
     edge_index: Tensor
     edge_weight: Tensor | None = None
+    slow: SparseMatrix | None = None
 
     def times(self, weight: Tensor) -> Tensor:
         """Multiply the masked features with weight (F, D); a masked column is a row of 0 there."""
         if self.columns is not None:
             weight = weight * self.columns[:, None]
         if isinstance(self.features, SparseMatrix):
-            return self.features.times(weight)
-        return self.features @ weight
+            return self._with_slow(self.features.times(weight))
+        return self._with_slow(self.features @ weight)
 
     def x(self) -> Tensor:
         """Return the (N, F) masked features, dense, for encoders of other libraries."""
         if isinstance(self.features, SparseMatrix):
             width = len(self.features.columns.ptr) - 1
             return self.times(torch.eye(width, device=self.edge_index.device))
-        return self.features if self.columns is None else self.features * self.columns
+        return self._with_slow(
+            self.features if self.columns is None else self.features * self.columns
+        )
+
+    @property
+    def nodes(self) -> int:
+        """N, the number of nodes that are not slow."""
+        every = len(self.edges.incoming.ptr) - 1
+        return every if self.slow is None else every - (len(self.slow.rows.ptr) - 1)
+
+    def without_slow(self, rows: Tensor) -> Tensor:
+        """Return the first N of N + S rows, or all rows if no node is slow."""
+        return rows if self.slow is None else rows[: self.nodes]
+
+    def _with_slow(self, rows: Tensor) -> Tensor:
+        return rows if self.slow is None else torch.cat([rows, self.slow.times(rows)])
 
 
 class NodeViews:
@@ -113,6 +133,70 @@ def edge_weights(graph: NodeGraph) -> Tensor | None:
     return None if weight is None or bool((weight == 1).all()) else weight
 
 
+SOURCE_SHARE = 0.5
+"""Share of the source in the features of a slow node; the target has the rest."""
+
+
+def half_hop(view: NodeView, targets: Tensor, *, source_share: float = SOURCE_SHARE) -> NodeView:
+    """Return the view with a slow node s on every edge u → v into the given targets v.
+
+    The edges u → s, s → v and v → s replace u → v, each with its weight, and x_s is a mean of x_u
+    and x_v: a message needs two layers to cross such an edge. The in-degree of v stays the same.
+    Self-loops stay as they are.
+
+    Parameters
+    ----------
+    view : NodeView
+        Without slow nodes.
+    targets : (N,) bool
+    source_share : float
+        α in x_s = α x_u + (1 − α) x_v.
+
+    References
+    ----------
+    M. Azabou, V. Ganesh, S. Thakoor, C.-H. Lin, L. Sathidevi, R. Liu, M. Valko, P. Veličković and
+    E. L. Dyer. "Half-Hop: A Graph Upsampling Approach for Slowing Down Message Passing". ICML 2023.
+
+    Examples
+    --------
+    >>> edge = NodeViews(NodeGraph(torch.tensor([[0.0], [4.0]]), torch.tensor([[0, 1], [1, 0]])))
+    >>> slow = half_hop(edge.clean, torch.tensor([False, True]))
+    >>> slow.x().flatten().tolist(), slow.edge_index.tolist()
+    ([0.0, 4.0, 2.0], [[1, 0, 2, 1], [0, 2, 1, 2]])
+    """
+    source, target = view.edge_index
+    slowed = targets[target] & (source != target)
+    u, v = view.edge_index[:, slowed]
+    if not len(u):
+        return view
+    slow = torch.arange(len(u), device=u.device)
+    s = slow + len(targets)
+    new = [torch.stack(pair) for pair in ((u, s), (s, v), (v, s))]
+    edge_index = torch.cat([view.edge_index[:, ~slowed], *new], dim=1)
+    weight = view.edge_weight
+    if weight is not None:
+        weight = torch.cat([weight[~slowed], weight[slowed].repeat(3)])
+    source, target = edge_index
+    rows = partial(Rows.from_pairs, num_rows=len(targets) + len(u), values=weight, ordered=False)
+    shares = torch.tensor([source_share, 1 - source_share], device=u.device)
+    features = SparseMatrix(
+        Rows(
+            torch.stack([u, v], dim=1).flatten(),
+            2 * torch.arange(len(u) + 1, device=u.device),
+            shares.repeat(len(u)),
+        ),
+        Rows.from_pairs(
+            torch.cat([u, v]),
+            slow.repeat(2),
+            len(targets),
+            values=shares.repeat_interleave(len(u)),
+            ordered=False,
+        ),
+    )
+    edges = Adjacency(rows(target, source), rows(source, target))
+    return replace(view, edges=edges, edge_index=edge_index, edge_weight=weight, slow=features)
+
+
 class TwoViews:
     """Two random views of one graph at a time.
 
@@ -121,6 +205,8 @@ class TwoViews:
     views : NodeViews
     edge_drop, feature_drop : (float, float)
         Share of the edges dropped and of the feature columns masked, in the two views.
+    slowed : (float, float), optional
+        Share of the nodes whose incoming edges get slow nodes, in the two views; see `half_hop`.
     centrality : str, optional
         Important edges and columns are dropped more rarely; all are equally important if None.
     edge_ends, pagerank_restart, empty_columns :
@@ -138,12 +224,14 @@ class TwoViews:
         *,
         edge_drop: Sequence[float],
         feature_drop: Sequence[float],
+        slowed: Sequence[float] | None = None,
         centrality: str | None = None,
         edge_ends: str = "target",
         pagerank_restart: bool = False,
         empty_columns: str = "ignore",
     ) -> None:
         self.views = views
+        self.slowed = slowed or (0.0, 0.0)
         rates = list(zip(edge_drop, feature_drop, strict=True))
         self.drop: list[tuple[Tensor, Tensor]]
         if centrality is None:
@@ -162,10 +250,14 @@ class TwoViews:
 
     def draw(self, generator: torch.Generator) -> Iterator[NodeView]:
         """Yield the first view and then the second."""
-        for of_edges, of_columns in self.drop:
-            yield self.views.view(
+        for (of_edges, of_columns), slowed in zip(self.drop, self.slowed, strict=True):
+            view = self.views.view(
                 edges=draw(of_edges, generator), columns=draw(of_columns, generator)
             )
+            if slowed:
+                chance = torch.full((self.views.nodes,), slowed, device=of_edges.device)
+                view = half_hop(view, ~draw(chance, generator))
+            yield view
 
 
 def draw(drop: Tensor, generator: torch.Generator) -> Tensor:
