@@ -68,7 +68,7 @@ def train(
     hardness: Annotated[
         str | None,
         typer.Option(
-            help="How to weigh the negatives: none, augcl, dcl, hcl or progcl.",
+            help="How to weigh the negatives: none, augcl, dcl, hcl, progcl or nearest.",
             show_default="augcl if the method has negatives",
             rich_help_panel=METHOD,
         ),

@@ -19,6 +19,7 @@ from matplotlib.figure import Figure
 from augcl.evaluation.statistics import p_text
 from augcl.files import write_text
 from augcl.hardness import AffinityUncertainty
+from augcl.methods.presets import get_preset
 from augcl.paper import hardness, headroom, other_data
 from augcl.paper.attacks import LAPTOP, VICTIMS, attack_table
 from augcl.paper.collapse import fits_of, state_tables, vital_signs
@@ -358,12 +359,15 @@ def _signed(facts: dict[str, Any]) -> str:
 
 def _hardness(found: Everything) -> Page:
     study = found.study(hardness.DATASETS, hardness.TABLE.compared)
-    options = ", ".join(f"{name} {value}" for name, value in hardness.BASE.items())
+    base = {**get_preset("default"), **hardness.BASE}
+    names = ("norm", "activation", "candidates", "tau", "lr")
+    options = ", ".join(f"{name} {base[name]}" for name in names)
     sections = [
         Section(
             "Every hardness on the strong base",
-            f"GCA, {options}, {hardness.EPOCHS} epochs; a hardness that learns or ranks embeddings "
-            "starts after half of them. AUGCL-published has the weights of recipe paper. "
+            f"GCA with our default for any graph: {options}, {hardness.EPOCHS or base['epochs']} "
+            "epochs; a hardness that learns or ranks embeddings starts after half of them. "
+            "AUGCL-published has the weights of recipe paper. "
             "AUGCL-propagated: the affinity is the cosine of embeddings smoothed over the edges, "
             f"refitted every {hardness.REFRESH} epochs; -cap: no weight above 1. Nearest: the "
             "nearest candidates are left out, by the same affinity or by propagated features. A "
