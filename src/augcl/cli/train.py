@@ -278,7 +278,7 @@ def _hardness_name(name: str) -> str:
     if name.lower() in CEILING:
         raise InputError(
             f"{name} uses the labels: it is not a method but an upper bound; "
-            "augcl compare shows it beside the methods"
+            "augcl compare --hardness-study shows it beside the methods"
         )
     return one_of(any_case(name, HARDNESS), HARDNESS, "hardness")
 
