@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from augcl.hardness import DCL, HCL, AffinityUncertainty, NearestOut, Oracle, ProGCL
     from augcl.losses import info_nce
     from augcl.methods import *
+    from augcl.methods.beside import Beside
     from augcl.rivals import *
     from augcl.runs.models import load_model
     from augcl.training import callbacks
@@ -22,6 +23,7 @@ __version__ = "0.2.0"
 # needs none of it.
 _HOME = {
     "AffinityUncertainty": "augcl.hardness",
+    "Beside": "augcl.methods.beside",
     "DCL": "augcl.hardness",
     "GradArgmax": "augcl.attacks",
     "GraphSet": "augcl.data",

@@ -34,6 +34,12 @@ from augcl.cli.settings import Settings, read_settings
 from augcl.errors import InputError, need, one_of
 from augcl.files import LOCK, locked
 
+SHORT = {"wl": "WLFeatures", "propagation": "Propagation", "morgan": "MorganFingerprints"}
+"""Short names of what often stands beside a trained method."""
+
+FLOORS = {"graph": "none", "node": "propagation"}
+"""What stands beside the default method."""
+
 
 def train(
     dataset: Annotated[
@@ -80,6 +86,15 @@ def train(
             help="Settings: published (those of the papers for this data set), default, or for "
             "nodes those published for another one, for instance Cora.",
             show_default="default; published for another recipe",
+            rich_help_panel=METHOD,
+        ),
+    ] = None,
+    beside: Annotated[
+        str | None,
+        typer.Option(
+            help="Put the embeddings of another method beside: wl, propagation, morgan, the name "
+            "of any method, or none.",
+            show_default="wl for graphs and propagation for nodes, if --method is not given",
             rich_help_panel=METHOD,
         ),
     ] = None,
@@ -189,6 +204,10 @@ def train(
     from augcl.runs.seeds import Place, clear_run, run_seeds
 
     level = level_of(dataset, data_dir=data_dir)
+    if beside is None:
+        ours = method is None and preset in (None, "default") and recipe == "default"
+        beside = FLOORS[level] if ours else "none"
+    other = None if beside.lower() == "none" else method_name(SHORT.get(beside, beside), level)
     method = method_name(method or ("GraphCL" if level == "graph" else "GCA"), level)
     known = METHODS[method]().get_params(deep=False)
     hardness = _hardness_name(hardness or ("augcl" if "hardness" in known else "none"))
@@ -205,6 +224,7 @@ def train(
         hardness=hardness,
         recipe=recipe,
         preset=preset,
+        beside=other,
         epochs=epochs,
         features=features,
         augmentation=augmentation,
@@ -290,5 +310,7 @@ def result_table(result: dict[str, Any]) -> Table:
     accuracy, caption = result["accuracy"], None
     if accuracy is not None and has_spread(accuracy):
         caption = f"±: standard deviation over the {accuracy.get('std_over', 'seeds')}"
-    title = f"{result['method']} + {result['hardness']} on {Path(result['dataset']).name}"
+    beside = result["spec"].get("beside")
+    method = f"{result['method']} beside {beside}" if beside else result["method"]
+    title = f"{method} + {result['hardness']} on {Path(result['dataset']).name}"
     return two_columns(title, result_rows(result), caption)

@@ -16,6 +16,7 @@ from augcl.checks import parameters
 from augcl.data import GraphSet
 from augcl.errors import InputError, one_of, ours
 from augcl.hardness import CEILING, HARDNESS
+from augcl.methods.beside import Beside, parts_of
 from augcl.training.checkpoint import Snapshot
 from augcl.training.method import MODEL_FILE, Method
 from augcl.views import Augmentation
@@ -138,6 +139,23 @@ def load_model(
     if "method" not in snapshot.facts:
         raise InputError(f"{file} holds tensors but no model of ours: save one with model.save")
     with ours(file, "train again"):
+        return _restored(snapshot, path, encoder, augmentation, device)
+
+
+def _restored(
+    snapshot: Snapshot,
+    path: str | Path,
+    encoder: nn.Module | None,
+    augmentation: Augmentation | None,
+    device: str,
+) -> Method:
+    model: Method
+    if snapshot.facts["method"] == Beside.__name__:
+        both = (_restored(p, path, encoder, augmentation, device) for p in parts_of(snapshot))
+        model = Beside(*both)
+    else:
+        kinds = METHODS | CLASSIFIERS
+        method = kinds[one_of(snapshot.facts["method"], kinds, "method")]
         settings = dict(snapshot.facts["settings"])
         if settings.get("encoder") is not None:
             if encoder is None:
@@ -147,22 +165,14 @@ def load_model(
                     "give load_model a network of the same shape as encoder="
                 )
             settings["encoder"] = encoder
-        return _restored(snapshot, settings, augmentation, device)
-
-
-def _restored(
-    snapshot: Snapshot, settings: dict[str, Any], augmentation: Augmentation | None, device: str
-) -> Method:
-    kinds = METHODS | CLASSIFIERS
-    method = kinds[one_of(snapshot.facts["method"], kinds, "method")]
-    if isinstance(settings.get("hardness"), dict):
-        settings["hardness"] = _hardness(settings["hardness"])
-    if isinstance(settings.get("augmentation"), dict):
-        missing = MissingAugmentation(settings["augmentation"]["callable"])
-        settings["augmentation"] = augmentation or missing
-    if "device" in parameters(method):  # only networks have a device
-        settings["device"] = device
-    model = method(**settings)
+        if isinstance(settings.get("hardness"), dict):
+            settings["hardness"] = _hardness(settings["hardness"])
+        if isinstance(settings.get("augmentation"), dict):
+            missing = MissingAugmentation(settings["augmentation"]["callable"])
+            settings["augmentation"] = augmentation or missing
+        if "device" in parameters(method):  # only networks have a device
+            settings["device"] = device
+        model = method(**settings)
     model.restore(snapshot)
     _ = model._n_features_out  # embeds one edge: what was learned fits together
     return model

@@ -30,6 +30,7 @@ from augcl.evaluation.svm import check_classes
 from augcl.files import packaged_toml
 from augcl.hardness import Hardness, named_hardness
 from augcl.hardness.diagnostics import MASSES
+from augcl.methods.beside import Beside
 from augcl.methods.presets import PUBLISHED, preset_for, presets
 from augcl.methods.recipes import get_recipe, left_to_recipe
 from augcl.rivals.gensim_models import FittedOnly
@@ -72,7 +73,8 @@ class Spec:
     `hardness_options` those of the hardness, over what the recipe says. `preset` "published" takes
     the settings that were published for the data set, or for data in general; None takes them for
     another recipe than "default", else ours. `epochs` None: as the preset says; `protocol` None:
-    the customary one. `target`, `task`, `missing`, `smiles` and
+    the customary one. `beside` is a method whose embeddings stand beside those of `method`.
+    `target`, `task`, `missing`, `smiles` and
     `skip_bad` say how the data are read, see :func:`augcl.load`.
     """
 
@@ -81,6 +83,7 @@ class Spec:
     hardness: str = "augcl"
     recipe: str = "default"
     preset: str | None = None
+    beside: str | None = None
     epochs: int | None = None
     features: str = "auto"
     augmentation: str | None = None
@@ -117,7 +120,17 @@ class Spec:
     def estimator(self, data: GraphSet | NodeGraph, seed: int, **more: Any) -> Method:
         """The method with these settings."""
         usual = "random2" if data.num_features > 1 else "random3"
-        return self._method(self._published(data.name, usual), random_state=seed, **more)
+        method = self._method(self._published(data.name, usual), random_state=seed, **more)
+        if self.beside is None:
+            return method
+        return Beside(method, self._other(random_state=seed, **more))
+
+    def _other(self, **more: Any) -> Method:
+        """The method that stands beside, with its own defaults."""
+        assert self.beside is not None
+        kind = METHODS[one_of(self.beside, METHODS, "method beside another")]
+        known = parameters(kind)
+        return kind(**{name: value for name, value in more.items() if name in known})
 
     def fingerprint(self, data: GraphSet | NodeGraph) -> str:
         """A hash of the data; edge features are a part of it where the method may use them."""
@@ -190,6 +203,7 @@ class Spec:
             "hardness": hardness_settings(self.hardness_object()),
             "features": self.features,
             "protocol": self.protocol,
+            **({} if self.beside is None else {"beside": plain_settings(self._other())}),
             **({"reading": self.reading.mark} if self.reading.mark else {}),
         }
 

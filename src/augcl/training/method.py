@@ -341,7 +341,15 @@ class Method(
     def save(self, path: str | Path) -> None:
         """Write the model to a folder: tensors and settings, and a JSON copy for people to read."""
         check_is_fitted(self, "history_")
-        facts = {
+        facts = self._facts()
+        for name in (MODEL_FILE, "model.json"):  # of a process that was killed while it saved
+            remove_temporary(Path(path), name)
+        Snapshot(self._tensors(), facts).write(Path(path) / MODEL_FILE)
+        write_json(Path(path) / "model.json", facts)
+
+    def _facts(self) -> dict[str, Any]:
+        """What a model file holds beside tensors."""
+        return {
             "method": type(self).__name__,
             "settings": self.settings(),
             "features": self.n_features_in_,
@@ -352,10 +360,6 @@ class Method(
             "collapse": self.collapse_,
             "best_epoch": self.best_epoch_,
         }
-        for name in (MODEL_FILE, "model.json"):  # of a process that was killed while it saved
-            remove_temporary(Path(path), name)
-        Snapshot(self._tensors(), facts).write(Path(path) / MODEL_FILE)
-        write_json(Path(path) / "model.json", facts)
 
     def _tensors(self) -> dict[str, Tensor]:
         return prefixed("learned", self._learned())
