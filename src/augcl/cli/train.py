@@ -34,9 +34,6 @@ from augcl.cli.settings import Settings, read_settings
 from augcl.errors import InputError, need, one_of
 from augcl.files import LOCK, locked
 
-SHORT = {"wl": "WLFeatures", "propagation": "Propagation", "morgan": "MorganFingerprints"}
-"""Short names of what often stands beside a trained method."""
-
 FLOORS = {"graph": "none", "node": "propagation"}
 """What stands beside the default method."""
 
@@ -200,6 +197,7 @@ def train(
     from augcl.data.loading import level_of
     from augcl.runs.data_check import MANY_CLASSES, advice
     from augcl.runs.models import METHODS, method_name
+    from augcl.runs.recommend import BESIDE
     from augcl.runs.run import Spec, check
     from augcl.runs.seeds import Place, clear_run, run_seeds
 
@@ -207,7 +205,9 @@ def train(
     if beside is None:
         ours = method is None and preset in (None, "default") and recipe == "default"
         beside = FLOORS[level] if ours else "none"
-    other = None if beside.lower() == "none" else method_name(SHORT.get(beside, beside), level)
+    other = (
+        None if beside.lower() == "none" else method_name(BESIDE.get(beside.lower(), beside), level)
+    )
     method = method_name(method or ("GraphCL" if level == "graph" else "GCA"), level)
     known = METHODS[method]().get_params(deep=False)
     hardness = _hardness_name(hardness or ("augcl" if "hardness" in known else "none"))
