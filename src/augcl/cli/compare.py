@@ -364,7 +364,7 @@ def _advice(specs: Mapping[str, Spec], data: GraphSet | NodeGraph, work: Work) -
         for name, spec in specs.items()
     }
     for name in dict.fromkeys((chosen, best)):
-        sentences += [f"Train {name}:", f"    {commands[name]}"]
+        sentences += [f"Command for {name}:", f"    {commands[name]}"]
     found = {
         name: {
             "mean": row.mean,

@@ -34,9 +34,6 @@ from augcl.cli.settings import Settings, read_settings
 from augcl.errors import InputError, need, one_of
 from augcl.files import LOCK, locked
 
-SHORT = {"wl": "WLFeatures", "propagation": "Propagation", "morgan": "MorganFingerprints"}
-"""Short names of what often stands beside a trained method."""
-
 FLOORS = {"graph": "wl", "node": "propagation"}
 """What stands beside the default method."""
 
@@ -201,6 +198,7 @@ def train(
     from augcl.evaluation.svm import HINT
     from augcl.runs.data_check import MANY_CLASSES, advice
     from augcl.runs.models import METHODS, method_name
+    from augcl.runs.recommend import BESIDE
     from augcl.runs.run import Spec, check
     from augcl.runs.seeds import Place, clear_run, run_seeds
 
@@ -208,7 +206,9 @@ def train(
     if beside is None:
         ours = method is None and preset in (None, "default") and recipe == "default"
         beside = FLOORS[level] if ours else "none"
-    other = None if beside.lower() == "none" else method_name(SHORT.get(beside, beside), level)
+    other = (
+        None if beside.lower() == "none" else method_name(BESIDE.get(beside.lower(), beside), level)
+    )
     method = method_name(method or ("GraphCL" if level == "graph" else "GCA"), level)
     known = METHODS[method]().get_params(deep=False)
     hardness = _hardness_name(hardness or ("augcl" if "hardness" in known else "none"))
@@ -300,7 +300,7 @@ def _hardness_name(name: str) -> str:
     if name.lower() in CEILING:
         raise InputError(
             f"{name} uses the labels: it is not a method but an upper bound; "
-            "augcl compare shows it beside the methods"
+            "augcl compare --hardness-study shows it beside the methods"
         )
     return one_of(any_case(name, HARDNESS), HARDNESS, "hardness")
 
