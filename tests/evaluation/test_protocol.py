@@ -157,3 +157,10 @@ def test_progress_shows_folds_on_a_terminal(data, capfd, monkeypatch):
     out, err = capfd.readouterr()
     assert out == ""
     assert "evaluate" in err
+
+
+def test_complex_embeddings_are_refused():
+    Z, y = np.ones((40, 2)) + 1j, np.arange(40) % 2
+    for given in (Z, torch.from_numpy(Z)):
+        with pytest.raises(InputError, match="they are complex"):
+            evaluate(given, y)

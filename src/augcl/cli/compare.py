@@ -24,6 +24,7 @@ from augcl.cli.options import (
     Smiles,
     Targets,
     Task,
+    say,
 )
 from augcl.cli.reproduce import show
 from augcl.cli.settings import read_settings
@@ -147,7 +148,7 @@ def compare(
     check(spec, data)
     enough = 2 if graphs else 3
     if seeds < enough:
-        typer.echo(
+        say(
             f"augcl: warning: {seeds} seed{'s' * (seeds > 1)} per row cannot separate a "
             f"difference from chance: --seeds {enough} or more gives a verdict",
             err=True,

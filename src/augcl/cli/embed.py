@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from augcl.cli.options import DATA, OUTPUT, DataDir, Json, SkipBad, Smiles, Targets, Task
+from augcl.cli.options import DATA, OUTPUT, DataDir, Json, SkipBad, Smiles, Targets, Task, say
 from augcl.errors import InputError, one_of
 
 
@@ -105,7 +105,7 @@ def embed(
     data, left_out = known_columns(data, model.columns_, edge_columns, unknown=unknown)
     if left_out:
         what = "columns of features" if unknown == "ignore" else "graphs"
-        typer.echo(
+        say(
             f"augcl: warning: {len(left_out)} {what} never seen in training left out: "
             f"{', '.join(left_out[:20])}{' …' if len(left_out) > 20 else ''}",
             err=True,
@@ -117,4 +117,4 @@ def embed(
         written = {"file": str(out), f"{model.level}s": count, "width": width}
         typer.echo(json.dumps(written | ({"left_out": left_out} if left_out else {})))
     else:
-        typer.echo(f"wrote {count} embeddings of width {width} to {out}")
+        say(f"wrote {count} embeddings of width {width} to {out}")

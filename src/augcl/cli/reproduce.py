@@ -21,6 +21,7 @@ from augcl.cli.options import (
     Json,
     Select,
     any_case,
+    say,
 )
 from augcl.errors import InputError, did_you_mean, need, one_of
 
@@ -178,7 +179,7 @@ def show(outcome: Outcome, out: Path, failures: list[Failure], *, as_json: bool)
             console.print(grid.terminal())
         for sentence in outcome.sentences:
             console.print(sentence, markup=False, highlight=False)
-        typer.echo(f"wrote {', '.join(str(path) for path in paths)}")
+        say(f"wrote {', '.join(str(path) for path in paths)}")
     if failures:
         _report(failures)
 
@@ -188,11 +189,11 @@ def _report(failures: list[Failure]) -> NoReturn:
     reasons: dict[str, list[Failure]] = {}
     for failure in failures:
         reasons.setdefault(failure.reason, []).append(failure)
-    typer.echo(f"augcl: {len(failures)} cell{'s' * (len(failures) > 1)} failed:", err=True)
+    say(f"augcl: {len(failures)} cell{'s' * (len(failures) > 1)} failed:", err=True)
     for reason, same in reasons.items():
         name = same[0].cell.name
         who = name if len(same) == 1 else f"{len(same)} cells (such as {name})"
-        typer.echo(f"  {who}: {reason}", err=True)
+        say(f"  {who}: {reason}", err=True)
     mistake = all(reason.startswith("InputError") for reason in reasons)
     raise typer.Exit(2 if mistake else 1)
 
