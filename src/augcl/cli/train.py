@@ -28,6 +28,7 @@ from augcl.cli.options import (
     Targets,
     Task,
     any_case,
+    say,
     two_columns,
 )
 from augcl.cli.settings import Settings, read_settings
@@ -249,11 +250,11 @@ def train(
         said = str(error).replace(HINT, "") if cures else str(error)  # the cure says the same
         raise InputError("; ".join([said, *cures])) from None
     for finding in [] if as_json else findings:
-        typer.echo(f"{finding.level}: {finding.about}: {finding.what}; {finding.cure}")
+        say(f"{finding.level}: {finding.about}: {finding.what}; {finding.cure}")
     seeds = seeds or (5 if graphs else 1)
     out = out or Path("runs") / f"{data.name}-{method}-{hardness}"
     if resume and not out.exists():
-        typer.echo(f"augcl: no run to resume in {out}: starting a new one", err=True)
+        say(f"augcl: no run to resume in {out}: starting a new one", err=True)
     place = Place(
         out=out,
         data_dir=data_dir,
@@ -276,7 +277,7 @@ def train(
     else:
         Console().print(result_table(result))
         written = "Embeddings, model and report.html" if page else "Embeddings and model"
-        typer.echo(f"{written} are in {out}")
+        say(f"{written} are in {out}")
 
 
 def _write_page(out: Path) -> bool:
@@ -285,7 +286,7 @@ def _write_page(out: Path) -> bool:
         need("plotly", "report.html")
         need("jinja2", "report.html")
     except InputError as missing:
-        typer.echo(f"augcl: warning: {missing}, then augcl report {out}", err=True)
+        say(f"augcl: warning: {missing}, then augcl report {out}", err=True)
         return False
     from augcl.runs.page import write_report
 
