@@ -64,13 +64,12 @@ def train(
         ),
     ] = None,
     hardness: Annotated[
-        str | None,
+        str,
         typer.Option(
             help="How to weigh the negatives: none, augcl, dcl, hcl, progcl or nearest.",
-            show_default="augcl if the method has negatives",
             rich_help_panel=METHOD,
         ),
-    ] = None,
+    ] = "none",
     recipe: Annotated[
         str,
         typer.Option(
@@ -180,13 +179,13 @@ def train(
 
     Examples:
 
-      augcl train                                 AUGCL on MUTAG, no network needed
-
       augcl train my.zip --out runs/mine          your graphs in the TU format
 
-      augcl train PROTEINS --hardness none        plain GraphCL, for comparison
+      augcl train digits-knn                      embeddings of the nodes of one graph
 
-      augcl train digits-knn                      GCA + AUGCL, embeddings of nodes
+      augcl train MUTAG --hardness augcl          with AUGCL's weights of the negatives
+
+      augcl train PROTEINS --preset published     plain GraphCL, as published
 
       augcl train molecules.csv --target logP     a table with a column smiles
 
@@ -212,7 +211,7 @@ def train(
     )
     method = method_name(method or ("GraphCL" if level == "graph" else "GCA"), level)
     known = METHODS[method]().get_params(deep=False)
-    hardness = _hardness_name(hardness or ("augcl" if "hardness" in known else "none"))
+    hardness = _hardness_name(hardness)
     for option, asked in (("epochs", epochs is not None), ("recipe", recipe != "default")):
         if asked and option not in known:
             raise InputError(f"{method} has no option {option}: leave it out")
