@@ -28,13 +28,14 @@ from augcl.cli.options import (
     Targets,
     Task,
     any_case,
+    say,
     two_columns,
 )
 from augcl.cli.settings import Settings, read_settings
 from augcl.errors import InputError, need, one_of
 from augcl.files import LOCK, locked
 
-FLOORS = {"graph": "none", "node": "propagation"}
+FLOORS = {"graph": "wl", "node": "propagation"}
 """What stands beside the default method."""
 
 
@@ -65,7 +66,7 @@ def train(
     hardness: Annotated[
         str | None,
         typer.Option(
-            help="How to weigh the negatives: none, augcl, dcl, hcl or progcl.",
+            help="How to weigh the negatives: none, augcl, dcl, hcl, progcl or nearest.",
             show_default="augcl if the method has negatives",
             rich_help_panel=METHOD,
         ),
@@ -195,6 +196,7 @@ def train(
         raise InputError("--resume continues a run and --overwrite replaces it: give only one")
 
     from augcl.data.loading import level_of
+    from augcl.evaluation.svm import HINT
     from augcl.runs.data_check import MANY_CLASSES, advice
     from augcl.runs.models import METHODS, method_name
     from augcl.runs.recommend import BESIDE
@@ -245,13 +247,14 @@ def train(
         check(spec, data, device=device, judge=evaluate)
     except InputError as error:  # the cause may be a target that is no class
         cures = [finding.cure for finding in findings if finding.about == MANY_CLASSES]
-        raise InputError("; ".join([str(error), *cures])) from None
+        said = str(error).replace(HINT, "") if cures else str(error)  # the cure says the same
+        raise InputError("; ".join([said, *cures])) from None
     for finding in [] if as_json else findings:
-        typer.echo(f"{finding.level}: {finding.about}: {finding.what}; {finding.cure}")
+        say(f"{finding.level}: {finding.about}: {finding.what}; {finding.cure}")
     seeds = seeds or (5 if graphs else 1)
     out = out or Path("runs") / f"{data.name}-{method}-{hardness}"
     if resume and not out.exists():
-        typer.echo(f"augcl: no run to resume in {out}: starting a new one", err=True)
+        say(f"augcl: no run to resume in {out}: starting a new one", err=True)
     place = Place(
         out=out,
         data_dir=data_dir,
@@ -274,7 +277,7 @@ def train(
     else:
         Console().print(result_table(result))
         written = "Embeddings, model and report.html" if page else "Embeddings and model"
-        typer.echo(f"{written} are in {out}")
+        say(f"{written} are in {out}")
 
 
 def _write_page(out: Path) -> bool:
@@ -283,7 +286,7 @@ def _write_page(out: Path) -> bool:
         need("plotly", "report.html")
         need("jinja2", "report.html")
     except InputError as missing:
-        typer.echo(f"augcl: warning: {missing}, then augcl report {out}", err=True)
+        say(f"augcl: warning: {missing}, then augcl report {out}", err=True)
         return False
     from augcl.runs.page import write_report
 

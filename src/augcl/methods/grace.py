@@ -37,7 +37,7 @@ class GRACE(NodeEstimator):
 
     Parameters
     ----------
-    hardness : Hardness or {"none", "augcl", "dcl", "hcl", "progcl"}
+    hardness : Hardness or {"none", "augcl", "dcl", "hcl", "progcl", "nearest"}
         How hard each negative is. A name takes the settings of `recipe`.
     preset : str
         Settings for everything below that is None. "default": ours for any graph; "published":
@@ -350,7 +350,7 @@ class GRACE(NodeEstimator):
         """Measure the mass of false negatives for some anchors of one view in the other."""
         # A draw from the training's own generator would change the training.
         generator = torch.Generator().manual_seed(self._epoch)
-        count = min(OBSERVED, max(16, len(labels) // 25))  # about a hundredth of the step
+        count = min(OBSERVED, max(16, len(labels) // 50))  # below a hundredth of the step
         rows = torch.randperm(len(labels), generator=generator)[:count].to(labels.device)
         of = torch.arange(len(labels), device=labels.device) if columns is None else columns
         logits = cosine(anchors[rows], candidates[of]) / self._setting("tau")

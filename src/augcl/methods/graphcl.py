@@ -21,7 +21,7 @@ class GraphCL(ContrastiveGraphMethod):
 
     Parameters
     ----------
-    hardness : Hardness or {"none", "augcl", "dcl", "hcl", "progcl"}
+    hardness : Hardness or {"none", "augcl", "dcl", "hcl", "progcl", "nearest"}
         How hard each negative is. A name takes the settings of `recipe`.
     recipe : {"default", "authors", "paper"}
         Decides `warmup`, whether the anchor is augmented too, and the settings of a named

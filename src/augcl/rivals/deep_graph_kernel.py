@@ -17,11 +17,12 @@ from augcl.checks import number, whole_number
 from augcl.data.graph import GraphSet
 from augcl.data.wl import node_labels, wl_labels
 from augcl.errors import need, one_of
+from augcl.ops.counts import Occurrences
 from augcl.ops.hashing import Hashes, combined
 from augcl.ops.segments import pointer
 from augcl.rivals.gensim_models import Texts, frequencies, numbers, one_worker
 from augcl.rivals.graphlets import LARGEST, draw_graphlets, neighbouring, shape_names
-from augcl.rivals.kernel import LARGEST_SEED, GraphKernel, Occurrences
+from augcl.rivals.kernel import LARGEST_SEED, GraphKernel
 from augcl.rivals.wl import subtrees
 from augcl.training.progress import progress_bar
 

@@ -16,8 +16,7 @@ from augcl.errors import InputError, need, one_of
 from augcl.ops.hashing import refined_labels
 from augcl.ops.segments import pointer, segment_sum
 from augcl.rivals.gensim_models import FrozenBags, Texts, mark, numbers, trained
-from augcl.rivals.kernel import EdgeLabelReader
-from augcl.training.method import PlainMethod
+from augcl.training.method import EdgeLabelReader, PlainMethod
 from augcl.training.progress import progress_bar
 
 RECIPES: dict[str, dict[str, Any]] = {

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,7 @@ from torch import Tensor
 
 from augcl.data.graph import GraphSet
 from augcl.data.sparse import csr_from_parts
-from augcl.data.wl import whole_numbers
+from augcl.ops.counts import Occurrences, columns_of
 from augcl.ops.hashing import Hashes
 from augcl.training.method import GraphReader, PlainMethod, fingerprint
 
@@ -22,44 +21,6 @@ ROWS = 512
 """Rows of the kernel that are dense in double precision at a time."""
 
 LARGEST_SEED = 2**62
-
-
-class EdgeLabelReader(GraphReader):
-    """Reads edge labels, unless `edge_labels` is False; if None, where all are whole numbers."""
-
-    edge_switch = "edge_labels"
-    edge_cure = "edge labels are whole numbers or words"
-    edge_labels: bool | None
-
-    def _finds_edges(self, graphs: GraphSet) -> bool:
-        found = super()._finds_edges(graphs)
-        return found and graphs.edge_attr is not None and whole_numbers(graphs.edge_attr)
-
-
-@dataclass(frozen=True)
-class Occurrences:
-    """Substructures of graphs: (P,) the graph, a hash that names the substructure, its count."""
-
-    graph: NDArray[np.int64]
-    key: Hashes
-    count: NDArray[np.float64]
-
-    @classmethod
-    def single(cls, graph: NDArray[np.int64], key: Hashes) -> Occurrences:
-        """Count every entry once; equal entries add up."""
-        return cls(graph, key, np.ones(len(key)))
-
-    @classmethod
-    def joined(cls, parts: list[Occurrences]) -> Occurrences:
-        """Concatenate several lists."""
-        fields = ("graph", "key", "count")
-        return cls(*(np.concatenate([getattr(part, f) for part in parts]) for f in fields))
-
-    def counts(self, graphs: int) -> tuple[csr_array, Hashes]:
-        """Return the counts (graphs × substructures) and the sorted names of the columns."""
-        names, column = np.unique(self.key, return_inverse=True)
-        shape = (graphs, len(names))
-        return csr_array((self.count, (self.graph, column)), shape=shape), names
 
 
 class GraphKernel(GraphReader, PlainMethod):
@@ -143,14 +104,3 @@ class GraphKernel(GraphReader, PlainMethod):
         self.counts_ = csr_from_parts(parts, shape, "count")
         if not (self.vocabulary_[1:] > self.vocabulary_[:-1]).all():
             raise ValueError("the names of the substructures are not in order")
-
-
-def columns_of(counts: csr_array, names: Hashes, vocabulary: Hashes) -> csr_array:
-    """Return the counts of the substructures in `vocabulary` (sorted); drop all others."""
-    entries = counts.tocoo()
-    place = np.searchsorted(vocabulary, names).clip(max=max(len(vocabulary) - 1, 0))
-    known = vocabulary[place] == names if len(vocabulary) else np.zeros(len(names), dtype=bool)
-    row, column = entries.coords
-    kept = known[column]
-    cells = (row[kept], place[column[kept]])
-    return csr_array((entries.data[kept], cells), shape=(counts.shape[0], len(vocabulary)))

@@ -5,7 +5,9 @@ from __future__ import annotations
 from augcl.checks import whole_number
 from augcl.data.graph import GraphSet
 from augcl.data.wl import wl_labels
-from augcl.rivals.kernel import EdgeLabelReader, GraphKernel, Occurrences
+from augcl.ops.counts import Occurrences
+from augcl.rivals.kernel import GraphKernel
+from augcl.training.method import EdgeLabelReader
 
 
 class WLKernel(EdgeLabelReader, GraphKernel):

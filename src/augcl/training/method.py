@@ -25,6 +25,7 @@ from augcl.data.node_convert import as_node_graph
 from augcl.data.node_graph import NodeGraph
 from augcl.data.sparse import torch_csr
 from augcl.data.table import warn_unused
+from augcl.data.wl import whole_numbers
 from augcl.errors import InputError, shortened
 from augcl.files import remove_temporary, write_json, write_text
 from augcl.ops.neighbors import Neighbors, nearest
@@ -94,6 +95,18 @@ def warn_unused_edges(graphs: GraphSet | NodeGraph, cure: str) -> None:
     if graphs.edge_attr is not None and graphs.edge_attr.shape[1]:
         names = graphs.edge_columns or [f"edge_attr{i}" for i in range(graphs.edge_attr.shape[1])]
         warn_unused(f"edges of {graphs.name}", list(names), cure)
+
+
+class EdgeLabelReader(GraphReader):
+    """Reads edge labels, unless `edge_labels` is False; if None, where all are whole numbers."""
+
+    edge_switch = "edge_labels"
+    edge_cure = "edge labels are whole numbers or words"
+    edge_labels: bool | None
+
+    def _finds_edges(self, graphs: GraphSet) -> bool:
+        found = super()._finds_edges(graphs)
+        return found and graphs.edge_attr is not None and whole_numbers(graphs.edge_attr)
 
 
 class NodeReader:
