@@ -134,8 +134,10 @@ class Spec:
 
     def fingerprint(self, data: GraphSet | NodeGraph) -> str:
         """A hash of the data; edge features are a part of it where the method may use them."""
-        switch = getattr(METHODS[self.method], "edge_switch", None)
-        used = switch is not None and getattr(self.estimator(data, 0), switch) is not False
+        model = self.estimator(data, 0)
+        parts = (model.first, model.second) if isinstance(model, Beside) else (model,)
+        switches = [(part, getattr(part, "edge_switch", None)) for part in parts]
+        used = any(name and getattr(part, name) is not False for part, name in switches)
         return fingerprint(data, edge_features=used)
 
     def _published(self, dataset: str, augmentation: str = BY_FEATURES) -> dict[str, Any]:
