@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import importlib.util
 import os
+import re
 import sys
 import warnings
 import zipfile
@@ -17,8 +18,13 @@ from pathlib import Path
 class InputError(ValueError):
     """Wrong input of the user; the message says in one line what is wrong, where, and the remedy.
 
-    The command line prints the message without a traceback and exits with code 2.
+    The command line prints the message without a traceback and exits with code 2. Long values in
+    the message are shortened.
     """
+
+    def __init__(self, message: object = "") -> None:
+        text = re.sub(r"[^\s/]{300,}", lambda value: shortened(value[0]), str(message))
+        super().__init__(shortened(text, most=3000))
 
 
 def warn_user(message: str) -> None:
@@ -130,6 +136,21 @@ def shortened(value: object, most: int = 200) -> str:
     """
     text = str(value)
     return text if len(text) <= most else f"{text[: -(-most // 2)]} … {text[-(most // 2) :]}"
+
+
+_INVISIBLE = [*range(9), *range(11, 32), *range(127, 160), *range(0x202A, 0x202F)]
+_ESCAPES = {
+    c: f"\\x{c:02x}" if c < 256 else f"\\u{c:04x}" for c in [*_INVISIBLE, *range(0x2066, 0x206A)]
+}
+
+
+def printable(text: object) -> str:
+    """Return a text from a file with its control characters escaped: a terminal would obey them.
+
+    >>> print(printable("class \x1b[2J"))
+    class \\x1b[2J
+    """
+    return str(text).translate(_ESCAPES)
 
 
 @contextmanager

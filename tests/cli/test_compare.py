@@ -98,9 +98,11 @@ def test_several_labels_are_compared_by_roc_auc(succeeds, tmp_path):
 
 def test_the_training_free_row_wins_where_features_tell_the_class(succeeds, tmp_path):
     folder, out = write_nodes(tmp_path / "words"), tmp_path / "out"
-    more = ("--methods", "gca+dcl,RawFeatures,propagation,untrained", "--out", out)
+    more = ("--methods", "gca+dcl,gca+propagation,RawFeatures,propagation,untrained", "--out", out)
     found = json.loads(succeeds("compare", folder, *QUICK, *more, "--json"))
-    assert list(found["rows"]) == ["RawFeatures", "Propagation", "untrained", "GCA+dcl"]
+    free = ["RawFeatures", "Propagation"]
+    assert list(found["rows"]) == [*free, "untrained", "GCA+dcl", "GCA+propagation"]
+    assert "--beside Propagation" in found["rows"]["GCA+propagation"]["command"]
     assert found["recommended"] in recommend.TRAINING_FREE
     assert found["best_training_free"] in ("RawFeatures", "Propagation")
     assert found["expected"]["mean"] > 0.8

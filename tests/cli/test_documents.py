@@ -1,5 +1,6 @@
 """Every command and block of the documents runs, and prints what the README shows."""
 
+import json
 import re
 import shlex
 import shutil
@@ -29,6 +30,11 @@ SMALLER = {
     "train Cora --method GRACE --data-dir DIR": "--epochs 2 --no-evaluate",
     "train my_graph --out runs/nodes": "--epochs 2 --no-evaluate",
     "compare my.zip": f"{ONE_RUN} --out compared",
+    "compare my.zip --hardness-study": f"{ONE_RUN} --out studied",
+    "train MUTAG --method GraphCL --hardness none --epochs 0 --out runs/MUTAG-untrained": (
+        "--seeds 1 --jobs 1"
+    ),
+    "train MUTAG --method GraphCL --hardness dcl --out runs/MUTAG-GraphCL-dcl": ONE_RUN,
     "reproduce graph-classification --datasets MUTAG --seeds 5 "
     "--methods untrained,GraphCL,DCL,HCL,ProGCL,AUGCL,oracle": "--out results",
     "attack components --attack GradArgmax": "--epochs 1 --out attacked",
@@ -120,7 +126,7 @@ def test_every_command_of_the_readme_runs_in_its_order(place, augcl):
         written[command] = answer.out
     assert "Result of augcl train over all seeds" in written["evaluate runs/mine"]
     (table,) = (out for name, out in written.items() if "--methods untrained" in name)
-    told = shown(re.findall(r"```\n +MUTAG\n.*?```", README, re.DOTALL)[0])
+    told = shown(re.findall(r"```\n +MUTAG\n.*?```", README, re.DOTALL)[-1])
     assert len(told) == 7
     assert shown(table) == told
 
@@ -176,6 +182,18 @@ def test_what_make_run_prints_is_what_the_readme_shows(succeeds, tmp_path):
         if not name.startswith("seconds"):
             far = near[name.split()[0]]
             assert float(ours[name][0]) == pytest.approx(float(values[0]), abs=far), name
+
+
+def test_what_compare_prints_is_what_the_readme_shows(succeeds, tmp_path):
+    """The rows that are not trained, all five seeds; the last digits depend on the processor."""
+    told = re.findall(r"```\n +MUTAG\n.*?```", README, re.DOTALL)[0]
+    rows = dict(re.findall(r"(?m)^ ([\w+]+) +(\d\d\.\d) ±", told))
+    quick = [row for row in rows if not row.startswith("GraphCL")]
+    assert len(quick) >= 2
+    words = ("compare", "MUTAG", "--methods", ",".join(quick), "--jobs", 1, "--out", tmp_path)
+    found = json.loads(succeeds(*words, "--json"))
+    for row in quick:
+        assert 100 * found["rows"][row]["mean"] == pytest.approx(float(rows[row]), abs=1), row
 
 
 def test_what_make_does_is_what_the_readme_says():

@@ -7,12 +7,15 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from random import Random
 
+import numpy as np
 import pytest
 
 from augcl.cli.main import main
 from augcl.errors import InputError
 from augcl.files import LOCK, locked
+from augcl.runs.embedding_file import read_embeddings
 from augcl.runs.run_check import look_at_run
 
 
@@ -101,14 +104,19 @@ def test_a_result_with_missing_or_foreign_parts_is_named(refused, broken):
         assert "result.json" in told(look_at_run, broken)
 
 
-def test_a_damaged_embeddings_file_is_named(refused, broken):
-    file = broken / "embeddings.npz"
-    content = bytearray(file.read_bytes())
-    content[len(content) // 2 : len(content) // 2 + 40] = b"\xff" * 40
-    file.write_bytes(content)
-    for command in ("doctor", "report", "evaluate", "neighbors"):
-        given = file if command in ("evaluate", "neighbors") else broken
-        assert "embeddings.npz" in refused(command, given), command
+@pytest.mark.parametrize("ending", ["npz", "csv", "parquet"])
+def test_a_damaged_embeddings_file_is_named(run, succeeds, tmp_path, ending):
+    file = tmp_path / f"z.{ending}"
+    succeeds("embed", run, "MUTAG", "--out", file)
+    if ending == "npz":
+        np.savez_compressed(file, **np.load(file))
+    whole, random = file.read_bytes(), Random(0)
+    for _ in range(60):
+        content = bytearray(whole)
+        place = random.choice([random.randrange(len(whole)), len(whole) - random.randrange(9, 400)])
+        content[place : place + random.randrange(1, 9)] = random.randbytes(4)
+        file.write_bytes(content if random.random() < 0.9 else content[:place])
+        told(read_embeddings, file)
 
 
 @pytest.mark.parametrize("name", ["model", "seed-1", "metrics.jsonl"])
@@ -176,3 +184,42 @@ def test_a_reader_that_goes_away_ends_the_command_in_silence(monkeypatch, capsys
             main()
         assert stop.value.code == 141
     assert capsys.readouterr().err == ""
+
+
+LONG = "long" * 17_500
+
+
+def test_long_values_are_shortened(refused, tmp_path):
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    (folder / "edges.csv").write_text(f"source,target,weight\na,b,{LONG}\nb,c,\n")
+    commands = (
+        ("train", LONG),
+        ("train", "--method", LONG),
+        ("train", "--set", f"{LONG}=1"),
+        ("train", "--set", f"tau={LONG}"),
+        ("train", folder),
+        ("doctor", LONG),
+    )
+    for command in commands:
+        line = refused(*command)
+        assert len(line) < 4000
+        assert "longlonglong" in line or str(folder) in line
+
+
+def test_names_from_files_do_not_move_the_cursor_or_vanish(augcl, tmp_path):
+    folder = tmp_path / "data[old]"
+    folder.mkdir()
+    edges = [f"{g},{i},{i + 1}" for g in range(4) for i in range(3)]
+    (folder / "edges.csv").write_text("graph,source,target\n" + "\n".join(edges) + "\n")
+    labels = "0,\x1b[2Jred\n1,\x9b31m[bold]\n2,\x1b[2Jred\n3,\x9b31m[bold]\n"
+    (folder / "graphs.csv").write_text("graph,label\n" + labels)
+    for command in (("data", folder), ("doctor", folder, "--no-try")):
+        answer = augcl(*command)
+        assert answer.code == 0
+        assert "data[old]" in answer.out
+        assert not {"\x1b", "\x9b"} & {*answer.out, *answer.err}
+    assert "\\x1b[2Jred" in augcl("data", folder).out
+    assert "[bold]" in augcl("data", folder).out
+    missing = augcl("data", f"{tmp_path}/no\x1b[2J.zip")
+    assert "\x1b" not in missing.err

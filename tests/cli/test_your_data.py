@@ -99,10 +99,10 @@ def test_missing_values_are_an_error_or_zero(succeeds, refused, tmp_path):
     assert facts["columns"] == ["age", "age missing"]
 
 
-def test_a_comparison_needs_classes(augcl, molecules):
+def test_a_comparison_needs_enough_molecules_for_its_folds(augcl, molecules):
     answer = augcl("compare", molecules, "--target", "logP")
     assert answer.code == 2
-    assert "is for regression: a comparison of weightings needs classes" in answer.err
+    assert "10 folds need targets of 20 samples or more" in answer.err
 
 
 def test_doctor_speaks_of_targets_not_of_classes(augcl, molecules):

@@ -6,6 +6,7 @@ from torch_geometric.data import Batch, Data
 from torch_geometric.datasets import FakeDataset
 
 from augcl.data import as_graphset, components
+from augcl.data.node_convert import as_node_graph
 from augcl.errors import InputError
 
 
@@ -155,3 +156,19 @@ def test_networkx_features_must_be_complete_vectors_of_numbers():
     refuses([graph], "attribute 'x' must be numbers, the same count")
     graph.nodes[1]["x"] = ["red"]
     refuses([graph], "attribute 'x' must be numbers")
+
+
+def test_complex_numbers_and_fractions_as_indices_are_refused():
+    x, pairs = torch.ones(3, 2), torch.tensor([[0, 1], [1, 2]])
+    wrong = {
+        "edge_index": pairs + 0.5,
+        "x": x.to(torch.complex64),
+        "y": torch.ones(1, dtype=torch.complex64),
+        "edge_attr": torch.ones(2, 1, dtype=torch.complex64),
+        "edge_weight": torch.ones(2, dtype=torch.complex64),
+    }
+    for name, value in wrong.items():
+        graph = Data(**{"x": x, "edge_index": pairs, name: value})
+        for convert, given in ((as_graphset, [graph, graph]), (as_node_graph, graph)):
+            with pytest.raises(InputError, match=f"{name} of a Data is"):
+                convert(given)

@@ -88,3 +88,22 @@ def test_stored_parts_that_do_not_fit_are_refused(wrong):
     with pytest.raises(InputError, match=r"file.npz is a damaged sparse matrix") as caught:
         csr_from_parts(parts, shape, "file.npz")
     assert "\n" not in str(caught.value)
+
+
+def test_indices_of_a_file_must_be_whole_numbers_inside_the_matrix():
+    data, indices, pointer = np.ones(2, np.float32), np.array([0, 1]), np.array([0, 1, 2])
+    assert csr_from_parts((data, indices, pointer), (2, 2), "m").shape == (2, 2)
+    assert csr_from_parts((data.astype(np.float16), indices, pointer), (2, 2), "m").nnz == 2
+    damaged = [
+        (data, indices + 0.0, pointer),
+        (data, indices, pointer + 0j),
+        (data + 1j, indices, pointer),
+        (data, indices + 2**40, pointer),
+        (data, indices - 5, pointer),
+        (data, indices, pointer[::-1]),
+        (data, indices.reshape(1, 2), pointer),
+        (data, indices.astype(np.uint64) + np.uint64(2**63), pointer),
+    ]
+    for parts in damaged:
+        with pytest.raises(InputError, match="m is a damaged sparse matrix"):
+            csr_from_parts(parts, (2, 2), "m")

@@ -202,3 +202,10 @@ def test_logistic_10_10_80_bears_rows_of_0_and_too_few_nodes():
     assert evaluate(np.zeros((60, 2)), y, protocol="logistic-10-10-80", repeats=2).mean < 0.6
     with pytest.raises(InputError, match="too few to train on 10 %"):
         evaluate(np.zeros((8, 2)), y[:8], protocol="logistic-10-10-80")
+
+
+def test_complex_embeddings_are_refused():
+    Z, y = np.ones((40, 2)) + 1j, np.arange(40) % 2
+    for given in (Z, torch.from_numpy(Z)):
+        with pytest.raises(InputError, match="they are complex"):
+            evaluate(given, y)

@@ -177,6 +177,7 @@ def test_molecules_have_fingerprints_as_a_floor(drugs):
         ("GraphCL", "node", "GraphCL embeds graphs"),
         ("GraphCL+dlc", "graph", "did you mean dcl"),
         ("GraphC", "graph", "did you mean GraphCL"),
+        ("GCA+dcl+hcl", "node", "one of dcl and hcl, not both"),
     ],
 )
 def test_a_wrong_row_is_told(text, level, cure):
@@ -207,6 +208,8 @@ def test_the_command_holds_every_setting():
         *("--features", "degree", "--target", "log P", "--skip-bad", "--data-dir", "d"),
         *("--out", "runs/x"),
     ]
+    beside = recommend.train_command(recommend.spec_of("GCA+dcl+propagation", spec), "runs/x")
+    assert "--hardness dcl --beside Propagation --epochs 7" in beside
     kernel = recommend.train_command(recommend.spec_of("WLKernel", spec), "runs/x")
     assert not {"--hardness", "--epochs", "--set"} & set(shlex.split(kernel))
 

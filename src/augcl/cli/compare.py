@@ -27,6 +27,7 @@ from augcl.cli.options import (
     Smiles,
     Targets,
     Task,
+    say,
 )
 from augcl.cli.reproduce import show, split_names
 from augcl.cli.settings import read_settings
@@ -364,7 +365,7 @@ def _advice(specs: Mapping[str, Spec], data: GraphSet | NodeGraph, work: Work) -
         for name, spec in specs.items()
     }
     for name in dict.fromkeys((chosen, best)):
-        sentences += [f"Train {name}:", f"    {commands[name]}"]
+        sentences += [f"Command for {name}:", f"    {commands[name]}"]
     found = {
         name: {
             "mean": row.mean,
@@ -431,7 +432,7 @@ def _study_hardness(study: Any, table: Table, jobs: int, *, as_json: bool) -> No
     check(spec, data)
     enough = 2 if graphs else 3
     if study.seeds < enough:
-        typer.echo(
+        say(
             f"augcl: warning: {study.seeds} seed{'s' * (study.seeds > 1)} per row cannot separate "
             f"a difference from chance: --seeds {enough} or more gives a verdict",
             err=True,

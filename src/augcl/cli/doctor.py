@@ -12,9 +12,20 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from augcl.cli.options import DataDir, Features, Json, Missing, SkipBad, Smiles, Targets, Task
+from augcl.cli.options import (
+    DataDir,
+    Features,
+    Json,
+    Missing,
+    SkipBad,
+    Smiles,
+    Targets,
+    Task,
+    plain,
+    say,
+)
 from augcl.cli.settings import Settings, read_settings
-from augcl.errors import InputError
+from augcl.errors import InputError, printable
 
 if TYPE_CHECKING:
     from augcl.runs.cost import Finding
@@ -79,7 +90,7 @@ def doctor(
         found = {"what": title, "findings": [asdict(f) for f in findings], **more}
         typer.echo(json.dumps(found, indent=1))
     else:
-        typer.echo(title)
+        say(title)
         Console().print(findings_lines(findings))
 
 
@@ -144,8 +155,8 @@ def findings_lines(findings: list[Finding]) -> Table:
     lines.add_column(no_wrap=True)
     lines.add_column()
     for finding in findings:
-        text = Text.assemble((finding.about, "bold"), f": {finding.what}")
+        text = plain(finding.about, "bold").append(printable(f": {finding.what}"), style="not bold")
         if finding.cure:
-            text.append(f"\n→ {finding.cure}", style="dim")
+            text.append(printable(f"\n→ {finding.cure}"), style="dim not bold")
         lines.add_row(Text(finding.level, style=STYLES[finding.level]), text)
     return lines

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from augcl.cli.options import DATA, OUTPUT, DataDir, Json, SkipBad, Smiles, Targets, Task
+from augcl.cli.options import DATA, OUTPUT, DataDir, Json, SkipBad, Smiles, Targets, Task, say
 from augcl.errors import InputError, one_of
 
 
@@ -107,7 +107,7 @@ def embed(
     if left_out:
         what = counted(len(left_out), "column" if unknown == "ignore" else "graph")
         why = "never seen in training" if unknown == "ignore" else "with values never seen"
-        typer.echo(
+        say(
             f"augcl: warning: {what} {why} left out: "
             f"{', '.join(left_out[:20])}{' …' if len(left_out) > 20 else ''}",
             err=True,
@@ -119,4 +119,4 @@ def embed(
         written = {"file": str(out), f"{model.level}s": count, "width": width}
         typer.echo(json.dumps(written | ({"left_out": left_out} if left_out else {})))
     else:
-        typer.echo(f"wrote {count} embeddings of width {width} to {out}")
+        say(f"wrote {count} embeddings of width {width} to {out}")

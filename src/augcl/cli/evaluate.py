@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from augcl.cli.options import DataDir, Json
+from augcl.cli.options import DataDir, Json, say
 from augcl.errors import InputError
 
 if TYPE_CHECKING:
@@ -142,13 +142,13 @@ def evaluate(
         reason = str(error).replace("folds=", "--folds ").replace("task=", "--task ")
         raise InputError(f"{file}: {reason}") from None
     if not as_json:
-        typer.echo(str(score))
-        typer.echo(_explanation(_reason(found.level, protocol, score.protocol)))
-        typer.echo(f"{score.floor_text[:1].upper()}{score.floor_text[1:]}.")
+        say(str(score))
+        say(_explanation(_reason(found.level, protocol, score.protocol)))
+        say(f"{score.floor_text[:1].upper()}{score.floor_text[1:]}.")
         if seed_0 := _whole_run(file):
-            typer.echo(seed_0)
+            say(seed_0)
         if compared:
-            typer.echo(str(compared))
+            say(str(compared))
         return
     record = _record(file, score)
     if compared:
@@ -191,10 +191,10 @@ def _links(
     if as_json:
         typer.echo(json.dumps(_record(folder, score), indent=1))
         return
-    typer.echo(str(score))
+    say(str(score))
     precision = score.details["average_precision"]
-    typer.echo(f"Average precision {sum(precision) / len(precision):.3f}; {score.floor_text}.")
-    typer.echo("The model was trained again without the edges to predict.")
+    say(f"Average precision {sum(precision) / len(precision):.3f}; {score.floor_text}.")
+    say("The model was trained again without the edges to predict.")
 
 
 def _values(given: str, found: Embeddings, option: str) -> list[Any]:
@@ -234,12 +234,12 @@ def _print_run(folder: Path, as_json: bool) -> bool:
         typer.echo(json.dumps({"file": str(folder / RESULT), **accuracy}, indent=1))
         return True
     protocol, seeds = accuracy["protocol"], _seeds(accuracy)
-    typer.echo(f"{accuracy_text(accuracy)} ({seeds}, {protocol})")
+    say(f"{accuracy_text(accuracy)} ({seeds}, {protocol})")
     if accuracy.get("floor") is not None:
         text = floor_text(accuracy["scoring"], accuracy["floor"])
-        typer.echo(f"{text[:1].upper()}{text[1:]}.")
+        say(f"{text[:1].upper()}{text[1:]}.")
     over = accuracy.get("std_over", "seeds")
-    typer.echo(f"Result of augcl train over all seeds. ±: standard deviation over the {over}.")
+    say(f"Result of augcl train over all seeds. ±: standard deviation over the {over}.")
     return True
 
 

@@ -26,7 +26,7 @@ from augcl.cli.neighbors import neighbors
 from augcl.cli.report import report
 from augcl.cli.reproduce import reproduce
 from augcl.cli.train import train
-from augcl.errors import InputError
+from augcl.errors import InputError, printable
 from augcl.training.progress import print_warning
 from augcl.training.threads import keep_freed_memory
 
@@ -182,5 +182,6 @@ def _nobody_reads() -> int:
 
 
 def _fail(message: str) -> int:
-    print("augcl: " + " ".join(message.split()), file=sys.stderr)
+    message = " ".join(str(InputError(message)).split())  # long values are shortened
+    print(f"augcl: {printable(message)}", file=sys.stderr)
     return 2

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from augcl.cli.options import OUTPUT, Json
+from augcl.cli.options import OUTPUT, Json, plain, say
 
 
 def neighbors(
@@ -67,7 +67,7 @@ def neighbors(
         rows = [{name: _plain(value) for name, value in row.items()} for row in table.to_pylist()]
         typer.echo(json.dumps(rows, indent=1, ensure_ascii=False))
     elif out is not None:
-        typer.echo(f"wrote {table.num_rows} neighbours to {out}")
+        say(f"wrote {table.num_rows} neighbours to {out}")
     else:
         Console().print(_drawn(table.to_pylist(), table.column_names))
 
@@ -83,17 +83,17 @@ def _drawn(rows: list[dict[str, Any]], columns: list[str]) -> Table:
     table = Table(box=None, pad_edge=False)
     table.add_column("", overflow="fold")
     for name in ("similarity", *labels):
-        table.add_column(Text(name), justify="right")
+        table.add_column(plain(name), justify="right")
     for row in rows:
         if row["rank"] == 1:
             own = [_text(row[f"query_{name}"]) for name in labels]
-            table.add_row(Text(row["query"], style="bold"), "", *own)
+            table.add_row(plain(row["query"], "bold"), "", *own)
         values = [_text(row[name]) for name in labels]
-        table.add_row(Text(f"  {row['neighbor']}"), f"{row['similarity']:.4f}", *values)
+        table.add_row(plain(f"  {row['neighbor']}"), f"{row['similarity']:.4f}", *values)
     return table
 
 
 def _text(value: Any) -> Text:
     if isinstance(value, float):
         return Text("" if math.isnan(value) else f"{value:g}")
-    return Text(str(value))
+    return plain(value)

@@ -9,6 +9,8 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
+from augcl.errors import printable
+
 DATA, METHOD, TRAINING, OUTPUT = "Data", "Method", "Training", "Output"
 
 Candidates = Annotated[
@@ -110,9 +112,19 @@ def any_case(name: str, names: Iterable[str]) -> str:
 
 def two_columns(title: str, rows: Iterable[tuple[str, str]], caption: str | None = None) -> Table:
     """Draw pairs of a name and a value."""
-    table = Table(title=title, caption=caption)
+    table = Table(title=plain(title), caption=None if caption is None else plain(caption))
     table.add_column("what")
     table.add_column("value", justify="right")
     for name, value in rows:
-        table.add_row(name, Text(value))
+        table.add_row(plain(name), plain(value))
     return table
+
+
+def plain(text: object, style: str = "") -> Text:
+    """Return a text for Rich as it is: brackets are no markup, control characters are escaped."""
+    return Text(printable(text), style=style)
+
+
+def say(text: object, *, err: bool = False) -> None:
+    """Print a line, which may contain names from files."""
+    typer.echo(printable(text), err=err)

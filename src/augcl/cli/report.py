@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from augcl.cli.options import say
 from augcl.errors import need
 
 
@@ -21,4 +22,4 @@ def report(
     need("jinja2", "report.html")
     from augcl.runs.page import write_report
 
-    typer.echo(f"wrote {write_report(run)}")
+    say(f"wrote {write_report(run)}")

@@ -21,6 +21,7 @@ from augcl.cli.options import (
     Json,
     Select,
     any_case,
+    say,
 )
 from augcl.errors import InputError, did_you_mean, need, one_of
 
@@ -179,7 +180,7 @@ def show(outcome: Outcome, out: Path, failures: list[Failure], *, as_json: bool)
         for sentence in outcome.sentences:
             command = sentence.startswith("    ")  # stays in one line, to be copied
             console.print(sentence, markup=False, highlight=False, soft_wrap=command)
-        typer.echo(f"wrote {', '.join(str(path) for path in paths)}")
+        say(f"wrote {', '.join(str(path) for path in paths)}")
     if failures:
         _report(failures)
 
@@ -189,11 +190,11 @@ def _report(failures: list[Failure]) -> NoReturn:
     reasons: dict[str, list[Failure]] = {}
     for failure in failures:
         reasons.setdefault(failure.reason, []).append(failure)
-    typer.echo(f"augcl: {len(failures)} cell{'s' * (len(failures) > 1)} failed:", err=True)
+    say(f"augcl: {len(failures)} cell{'s' * (len(failures) > 1)} failed:", err=True)
     for reason, same in reasons.items():
         name = same[0].cell.name
         who = name if len(same) == 1 else f"{len(same)} cells (such as {name})"
-        typer.echo(f"  {who}: {reason}", err=True)
+        say(f"  {who}: {reason}", err=True)
     mistake = all(reason.startswith("InputError") for reason in reasons)
     raise typer.Exit(2 if mistake else 1)
 

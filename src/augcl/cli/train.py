@@ -28,14 +28,12 @@ from augcl.cli.options import (
     Targets,
     Task,
     any_case,
+    say,
     two_columns,
 )
 from augcl.cli.settings import Settings, read_settings
 from augcl.errors import InputError, need, one_of
 from augcl.files import LOCK, locked
-
-SHORT = {"wl": "WLFeatures", "propagation": "Propagation", "morgan": "MorganFingerprints"}
-"""Short names of what often stands beside a trained method."""
 
 FLOORS = {"graph": "wl", "node": "propagation"}
 """What stands beside the default method."""
@@ -98,7 +96,8 @@ def train(
         typer.Option(
             help="Put the embeddings of another method beside: wl, propagation, morgan, the name "
             "of any method, or none.",
-            show_default="morgan for molecules and propagation for nodes, if --method is not given",
+            show_default="wl for graphs, morgan for molecules, propagation for nodes; none with "
+            "--method",
             rich_help_panel=METHOD,
         ),
     ] = None,
@@ -206,6 +205,7 @@ def train(
     from augcl.evaluation.svm import HINT
     from augcl.runs.data_check import MANY_CLASSES, advice
     from augcl.runs.models import METHODS, method_name
+    from augcl.runs.recommend import BESIDE
     from augcl.runs.run import Spec, check
     from augcl.runs.seeds import Place, clear_run, run_seeds
 
@@ -214,7 +214,9 @@ def train(
         ours = method is None and preset in (None, "default") and recipe == "default"
         molecules = Path(dataset).suffix.lower() in TABLES  # a single file with SMILES
         beside = (MOLECULES if molecules else FLOORS[level]) if ours else "none"
-    other = None if beside.lower() == "none" else method_name(SHORT.get(beside, beside), level)
+    other = (
+        None if beside.lower() == "none" else method_name(BESIDE.get(beside.lower(), beside), level)
+    )
     method = method_name(method or ("GraphCL" if level == "graph" else "GCA"), level)
     known = METHODS[method]().get_params(deep=False)
     hardness = _hardness_name(hardness or ("augcl" if "hardness" in known else "none"))
@@ -255,11 +257,11 @@ def train(
         said = str(error).replace(HINT, "") if cures else str(error)  # the cure says the same
         raise InputError("; ".join([said, *cures])) from None
     for finding in [] if as_json else findings:
-        typer.echo(f"{finding.level}: {finding.about}: {finding.what}; {finding.cure}")
+        say(f"{finding.level}: {finding.about}: {finding.what}; {finding.cure}")
     seeds = seeds or (5 if graphs else 1)
     out = out or Path("runs") / f"{data.name}-{method}-{hardness}"
     if resume and not out.exists():
-        typer.echo(f"augcl: no run to resume in {out}: starting a new one", err=True)
+        say(f"augcl: no run to resume in {out}: starting a new one", err=True)
     place = Place(
         out=out,
         data_dir=data_dir,
@@ -282,7 +284,7 @@ def train(
     else:
         Console().print(result_table(result))
         written = "Embeddings, model and report.html" if page else "Embeddings and model"
-        typer.echo(f"{written} are in {out}")
+        say(f"{written} are in {out}")
 
 
 def _write_page(out: Path) -> bool:
@@ -291,7 +293,7 @@ def _write_page(out: Path) -> bool:
         need("plotly", "report.html")
         need("jinja2", "report.html")
     except InputError as missing:
-        typer.echo(f"augcl: warning: {missing}, then augcl report {out}", err=True)
+        say(f"augcl: warning: {missing}, then augcl report {out}", err=True)
         return False
     from augcl.runs.page import write_report
 
@@ -306,7 +308,7 @@ def _hardness_name(name: str) -> str:
     if name.lower() in CEILING:
         raise InputError(
             f"{name} uses the labels: it is not a method but an upper bound; "
-            "augcl compare shows it beside the methods"
+            "augcl compare --hardness-study shows it beside the methods"
         )
     return one_of(any_case(name, HARDNESS), HARDNESS, "hardness")
 

@@ -356,7 +356,13 @@ def edge_pairs(data: Any) -> Tensor:
     """Return the edges of a PyG ``Data`` as (2, P) int64 on the CPU."""
     if data.edge_index is None and getattr(data, "adj_t", None) is not None:
         raise InputError("the edges of a Data are in adj_t: give them as edge_index")
+    for name in ("x", "y", "edge_attr", "edge_weight"):
+        if isinstance(getattr(data, name, None), Tensor) and getattr(data, name).is_complex():
+            raise InputError(f"{name} of a Data is complex: give real numbers")
     pairs = torch.empty(2, 0) if data.edge_index is None else data.edge_index
+    if pairs.numel() and (pairs.is_floating_point() or pairs.is_complex()):
+        kind = str(pairs.dtype).removeprefix("torch.")
+        raise InputError(f"edge_index of a Data is {kind}: give whole numbers (int64)")
     return pairs.detach().cpu().to(torch.long)
 
 

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import http.client
 import os
-import shutil
-import urllib.request
-import zipfile
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -14,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from augcl.data.cache import cache_dir
 from augcl.data.catalogue import ALIASES, NODE_SETS, known_name, names
+from augcl.data.download import fetch
 from augcl.data.features import node_features, structure_features
 from augcl.data.formats import KNOWN, is_one_graph, read_graph, read_graphs
 from augcl.data.generators import SIZES, components, digits, digits_knn
@@ -23,7 +20,6 @@ from augcl.data.planetoid import PARTS
 from augcl.data.table import TABLES
 from augcl.data.targets import Reading, with_task
 from augcl.errors import InputError, one_of
-from augcl.files import atomic_path
 
 if TYPE_CHECKING:
     from torch_geometric.data import Data
@@ -117,19 +113,16 @@ def _is_whole(path: Path) -> bool:
     return path.exists()
 
 
-TIMEOUT = 30  # seconds
-
-
 def download_tu(name: str, folder: Path) -> Path:
     """Download ``NAME.zip`` into `folder` and return its path; never leave a partial file.
 
     The source is ``$AUGCL_TU_URL``, or the address that PyG uses. Unlike PyG's download this one
-    checks the server's certificate and that a zip has arrived.
+    checks the server's certificate, that a zip has arrived and, where it is known, its hash.
     """
     from torch_geometric.datasets import TUDataset
 
     above = os.environ.get("AUGCL_TU_URL") or TUDataset.url
-    return _fetch(f"{above.rstrip('/')}/{name}.zip", folder / f"{name}.zip", name)
+    return fetch(f"{above.rstrip('/')}/{name}.zip", folder / f"{name}.zip", name)
 
 
 def download_node_set(name: str, folder: Path) -> Path:
@@ -148,43 +141,8 @@ def download_node_set(name: str, folder: Path) -> Path:
         files = [f"{published.removesuffix('graph')}{part}" for part in PARTS]
     for file in files:
         if not (folder / file).is_file():
-            _fetch(f"{above}/{file}", folder / file, name)
+            fetch(f"{above}/{file}", folder / file, name)
     return folder / published
-
-
-def _fetch(address: str, target: Path, name: str) -> Path:
-    if not address.startswith(("https://", "http://")):
-        raise InputError(f"{address}: the address of a data set must begin with https://")
-    cure = f"put {target.name} into a folder and name it with --data-dir or data_dir="
-    try:
-        with atomic_path(target) as temporary:
-            with (
-                urllib.request.urlopen(address, timeout=TIMEOUT) as answer,
-                temporary.open("wb") as file,
-            ):
-                shutil.copyfileobj(answer, file)
-                promised = answer.headers.get("Content-Length")
-            size = temporary.stat().st_size
-            if not _looks_whole(temporary, target) or promised not in (None, str(size)):
-                kind = "zip file" if target.suffix == ".zip" else target.name
-                raise InputError(f"{address} did not send a complete {kind}: try again, or {cure}")
-    except (OSError, http.client.HTTPException) as error:  # URLError and timeouts are OSErrors
-        raise InputError(
-            f"{name} could not be downloaded from {address} ({error}): {cure}"
-        ) from None
-    return target
-
-
-def _looks_whole(file: Path, target: Path) -> bool:
-    """Return whether the file begins and ends like its kind; servers may send an error page."""
-    if target.suffix in (".zip", ".npz"):
-        return zipfile.is_zipfile(file)
-    content = file.read_bytes().strip()
-    if target.suffix == ".json":
-        return content.startswith(b"{") and content.endswith(b"}")
-    if target.suffix == ".index":
-        return content[:1].isdigit()
-    return content.startswith(b"\x80") and content.endswith(b".")
 
 
 def load(

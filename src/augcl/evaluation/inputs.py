@@ -140,9 +140,13 @@ def embeddings(Z: Any) -> Tensor:
     if not isinstance(Z, Tensor):
         try:
             Z = np.array(Z)
+            if Z.dtype.kind == "c":
+                raise TypeError("they are complex")
             Z = torch.from_numpy(Z if Z.dtype in (np.float32, np.float64) else Z.astype(np.float64))
         except (TypeError, ValueError) as error:
             raise InputError(f"embeddings are not a matrix of numbers: {error}") from error
+    if Z.is_complex():
+        raise InputError("embeddings are not a matrix of numbers: they are complex")
     X: Tensor = Z.detach()
     X = X if X.layout == torch.strided else X.to_dense()
     X = X if X.is_floating_point() else X.double()

@@ -54,8 +54,19 @@ GRAPH_RIVALS = {
 }
 """The other systems of the paper, by row, each with its own epochs."""
 
-GRAPH_PAPER = ("untrained", *GRAPH_RIVALS, "GraphCL", *WEIGHTED, "oracle")
-"""All rows of the paper's table, with floor and ceiling."""
+GRAPH_FREE = {
+    "training-free": {"hardness": "none", "epochs": None, "method": "WLFeatures"},
+    "default": {
+        "hardness": "none",
+        "epochs": None,
+        "preset": "default",
+        "beside": "WLFeatures",
+    },
+}
+"""What needs no training, and the default of ``augcl train``: beside a trained GraphCL."""
+
+GRAPH_PAPER = ("untrained", *GRAPH_FREE, *GRAPH_RIVALS, "GraphCL", *WEIGHTED, "oracle")
+"""All rows of the paper's table, with floors, our default and ceiling."""
 
 GRAPH_NAMES = {
     **{name: name for name in GRAPH_RIVALS},
@@ -83,6 +94,7 @@ GRAPHS = Table(
     "graph-classification",
     {
         "untrained": {"hardness": "none", "epochs": 0},
+        **GRAPH_FREE,
         "GraphCL": {"hardness": "none"},
         **{name: {"hardness": name.lower()} for name in WEIGHTED},
         "oracle": {"hardness": "oracle"},
@@ -105,7 +117,7 @@ GRAPHS = Table(
         **AUGCL_READINGS,
     },
     base="GraphCL",
-    compared=("untrained", "GraphCL", *WEIGHTED, "oracle"),
+    compared=("untrained", *GRAPH_FREE, "GraphCL", *WEIGHTED, "oracle"),
     epochs=40,
     published=graph_accuracy,
 )
@@ -151,8 +163,22 @@ NODE_LATER: dict[str, tuple[str, dict[str, Any]]] = {
 """Systems without negatives, which are not in the paper: method and settings by row. BGRL-500 has
 500 of 10,000 epochs, with schedules of that length."""
 
-NODE_PAPER = ("untrained", *NODE_RIVALS, "GCA", *WEIGHTED, "oracle")
-"""All rows of the paper's table, with floor and ceiling."""
+NODE_FREE = {
+    "training-free": {"hardness": "none", "epochs": None, "method": "Propagation"},
+    "default": {
+        "hardness": "none",
+        "epochs": None,
+        "method": "GCA",
+        "preset": "default",
+        "beside": "Propagation",
+    },
+    "GCA-default": {"hardness": "none", "epochs": None, "method": "GCA", "preset": "default"},
+}
+"""What needs no training; the default of ``augcl train``, GCA with our settings beside it; and that
+GCA alone."""
+
+NODE_PAPER = ("untrained", *NODE_FREE, *NODE_RIVALS, "GCA", *WEIGHTED, "oracle")
+"""All rows of the paper's table, with floors, our default and ceiling."""
 
 NODE_NAMES = {
     **{name: name for name in NODE_RIVALS},
@@ -188,6 +214,7 @@ def _node_rows(base: str) -> Rows:
             for row, (method, own) in (NODE_VARIANTS | NODE_LATER).items()
         },
         "untrained": {**plain, "epochs": 0},
+        **NODE_FREE,
         base: plain,
         **{name: {**plain, "hardness": name.lower()} for name in WEIGHTED},
         "oracle": {**plain, "hardness": "oracle"},
@@ -204,7 +231,7 @@ NODES = Table(
     "node-classification",
     _node_rows("GCA"),
     base="GCA",
-    compared=("untrained", "GCA", *WEIGHTED, "oracle"),
+    compared=("untrained", *NODE_FREE, "GCA", *WEIGHTED, "oracle"),
     published=node_accuracy,
 )
 """GCA, all weightings of its negatives, and every other system for nodes."""
@@ -213,7 +240,7 @@ NODES_GRACE = Table(
     "grace",
     _node_rows("GRACE"),
     base="GRACE",
-    compared=("untrained", "GRACE", *WEIGHTED, "oracle"),
+    compared=("untrained", *NODE_FREE, "GRACE", *WEIGHTED, "oracle"),
 )
 """The rows of `NODES` with GRACE as the base, which the paper does not show."""
 

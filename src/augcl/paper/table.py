@@ -94,7 +94,8 @@ class Table:
 
         What uses the labels is no method.
         """
-        apart = {self.floor, self.base, self.ceiling, "raw"}
+        apart = {self.floor, self.base, self.ceiling, "raw", "training-free"}
+        apart |= {row for row in self.rows if row == "default" or row.endswith("-default")}
         apart |= {row for row, given in self.rows.items() if "protocol" in given}
         apart |= {row for row, given in self.rows.items() if given.get("hardness") in CEILING}
         return [row for row in rows if row not in apart]

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile, is_zipfile
+from zipfile import is_zipfile
 
 import numpy as np
 import pyarrow as pa
@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 
 from augcl.data import GraphSet
 from augcl.data.node_graph import NodeGraph, Splits
-from augcl.errors import InputError, one_of
+from augcl.errors import InputError, one_of, shortened
 from augcl.evaluation.inputs import Target
-from augcl.files import atomic_path
+from augcl.files import atomic_path, regular
 
 ENDINGS = (".npz", ".csv", ".parquet")
 PARTS = ("train", "val", "test")
@@ -96,14 +96,14 @@ def read_embeddings(path: Path) -> Embeddings:
     ending = check_ending(path)
     if not path.exists():
         raise InputError(f"{path} does not exist")
+    regular(path)
     try:
-        if ending == ".npz":
-            return _read_npz(path)
-        return _checked(path, _read_table(path))
-    except InputError:
+        return _read_npz(path) if ending == ".npz" else _checked(path, _read_table(path))
+    except (InputError, PermissionError):
         raise
-    except (BadZipFile, EOFError, ValueError, pa.ArrowInvalid) as error:
-        raise InputError(f"{path} cannot be read: {error}") from error
+    except Exception as error:  # zipfile, zlib, NumPy and Arrow have errors of many kinds
+        reason = " ".join(shortened(error).split()) or type(error).__name__
+        raise InputError(f"{path} cannot be read: {reason}") from error
 
 
 def _read_npz(path: Path) -> Embeddings:

@@ -11,7 +11,7 @@ import importlib.util
 import re
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -35,8 +35,8 @@ Floats = NDArray[np.float64]
 # The rows
 
 UNTRAINED = "untrained"
-BESIDE = {"wl": "WLFeatures", "propagation": "Propagation"}
-"""Training-free embeddings that a row puts beside its own, by the name on the command line."""
+BESIDE = {"wl": "WLFeatures", "propagation": "Propagation", "morgan": "MorganFingerprints"}
+"""Training-free methods that often stand beside a trained one, by their short names."""
 TRAINING_FREE = ("RawFeatures", "Propagation", "WLFeatures", "MorganFingerprints")
 WEIGHTED = ("dcl", "hcl", "progcl", "augcl")
 
@@ -88,8 +88,7 @@ def exists(row: str) -> bool:
     """Return whether this version has what a row needs."""
     method, *parts = row.split("+")
     beside = [BESIDE[part] for part in parts if part in BESIDE]
-    known = all(name in METHODS for name in [method, *beside] if name != UNTRAINED)
-    return known and not (beside and "beside" not in {field.name for field in fields(Spec)})
+    return all(name in METHODS for name in [method, *beside] if name != UNTRAINED)
 
 
 def row_name(text: str, level: str) -> str:
@@ -112,6 +111,10 @@ def row_name(text: str, level: str) -> str:
         if part.lower() not in known:
             hint = did_you_mean(part, known)
             raise InputError(f"--methods {text}: unknown part {part!r}: {hint}{', '.join(known)}")
+    for several in (HARDNESS, BESIDE):
+        given = [part for part in parts if part.lower() in several]
+        if len(given) > 1:
+            raise InputError(f"--methods {text}: a row has one of {' and '.join(given)}, not both")
     row = "+".join([name, *(part.lower() for part in parts)])
     if not exists(row):
         raise InputError(f"--methods {text}: this version has no such row")
@@ -132,7 +135,7 @@ def spec_of(row: str, common: Spec) -> Spec:
     changes: dict[str, Any] = {"method": method, "hardness": weights[0] if weights else "none"}
     for part in parts:
         if part in BESIDE:
-            changes["beside"] = part
+            changes["beside"] = BESIDE[part]
     spec = replace(common, **changes)
     return spec if method == common.method else replace(spec, options={}, augmentation=None)
 
@@ -147,8 +150,7 @@ def train_command(spec: Spec, out: str, *, data_dir: str | None = None) -> str:
     plain = Spec(spec.dataset)
     words = ["augcl", "train", spec.dataset, "--method", spec.method]
     words += ["--hardness", spec.hardness] if "hardness" in known else []
-    beside = getattr(spec, "beside", None)
-    words += ["--beside", beside] if beside else []
+    words += ["--beside", spec.beside] if spec.beside is not None else []
     words += ["--epochs", str(spec.epochs)] if spec.epochs is not None and "epochs" in known else []
     for name, value in spec.options.items():
         text = ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
@@ -512,7 +514,7 @@ class Costs:
 
     def _rule(self, spec: Spec) -> tuple[float, float]:
         """Return seconds of training and evaluation by the sizes of the data."""
-        model = spec.estimator(self.data, 0)
+        model = replace(spec, beside=None).estimator(self.data, 0)
         settings = model.settings()
         epochs = settings.get("epochs", 0)
         plan = Plan(epochs, 0, settings.get("width") or 128, sampled_negatives(settings))

@@ -262,7 +262,8 @@ def run(
     embedding = time.perf_counter()
     embeddings = model.transform(data)
     embedding = time.perf_counter() - embedding
-    new = not isinstance(model, FittedOnly)  # else it can embed nothing but the data of its fit
+    parts = (model.first, model.second) if isinstance(model, Beside) else (model,)
+    new = not any(isinstance(part, FittedOnly) for part in parts)  # else it embeds no other data
     if new and isinstance(data, GraphSet):
         embedding = _seconds_to_embed_one(model, data)
     used = {

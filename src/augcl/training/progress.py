@@ -19,6 +19,8 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
+from augcl.errors import printable, shortened
+
 
 class Report(Protocol):
     """Report the number of steps done, with a note on the last one."""
@@ -36,17 +38,17 @@ def progress_bar(
     """
     console = Console(stderr=True)
     columns = (
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         MofNCompleteColumn(),
-        TextColumn("{task.fields[note]}"),
+        TextColumn("{task.fields[note]}", markup=False),
         TimeElapsedColumn(),
         TextColumn("left"),
         TimeRemainingColumn(),
     )
     quiet = not (show and console.is_terminal)
     with Progress(*columns, console=console, disable=quiet, transient=not stay) as progress:
-        task = progress.add_task(title, total=total, note="")
+        task = progress.add_task(printable(title), total=total, note="")
         yield lambda done, note="": progress.update(task, completed=done, note=note)
 
 
@@ -58,7 +60,7 @@ def one_more(report: Report) -> Callable[[], None]:
 
 def print_warning(message: Any, *_: Any, **__: Any) -> None:
     """Replace ``warnings.showwarning``: print one line, without the line of code."""
-    _print_once(f"augcl: warning: {message}")
+    _print_once(f"augcl: warning: {printable(shortened(message, most=3000))}")
 
 
 @cache
