@@ -5,6 +5,8 @@ import json
 import numpy as np
 import pytest
 
+from augcl import Beside, from_smiles, load_model
+
 pytestmark = pytest.mark.filterwarnings("default:.*(not used|left out)")  # they are printed
 SMILES = ["CCO", "c1ccccc1", "CC(=O)O", "CCN", "CCCC", "C1CC1", "CCOC", "Oc1ccccc1"]
 
@@ -97,10 +99,10 @@ def test_missing_values_are_an_error_or_zero(succeeds, refused, tmp_path):
     assert facts["columns"] == ["age", "age missing"]
 
 
-def test_a_comparison_needs_classes(augcl, molecules):
+def test_a_comparison_needs_enough_molecules_for_its_folds(augcl, molecules):
     answer = augcl("compare", molecules, "--target", "logP")
     assert answer.code == 2
-    assert "is for regression: a comparison of weightings needs classes" in answer.err
+    assert "10 folds need targets of 20 samples or more" in answer.err
 
 
 def test_doctor_speaks_of_targets_not_of_classes(augcl, molecules):
@@ -182,3 +184,19 @@ def test_train_judges_molecules_by_their_task(augcl, molecules, tmp_path, target
     assert "floor" in shown
     assert found["protocol"] == protocol
     assert found["floor"] < found["mean"] or target == "active"
+
+
+def test_the_default_for_molecules_has_fingerprints_beside_it(tmp_path, succeeds):
+    pytest.importorskip("rdkit")
+    file = tmp_path / "drugs.csv"
+    lines = [f"{'C' * n}O,{n}.5" for n in range(1, 25)]
+    file.write_text("\n".join(["smiles,logP", *lines]) + "\n")
+    run = tmp_path / "run"
+    told = succeeds("train", file, "--target", "logP", "--epochs", 1, "--seeds", 1, "--out", run)
+    assert "GraphCL beside MorganFingerprints" in told
+    assert "not used" not in told
+    model = load_model(run / "model")
+    assert isinstance(model, Beside)
+    assert model.transform(from_smiles(["CCN"])).shape[1] > 2048
+    embedded = succeeds("embed", run, file, "--out", tmp_path / "z.csv")
+    assert "24 embeddings" in embedded
