@@ -8,7 +8,7 @@ import torch
 
 from augcl.data import NodeGraph
 from augcl.methods import GCA
-from augcl.runs.cost import peak_memory
+from augcl.runs.run import peak_memory
 
 DEGREE, FEATURES = 32, 128  # degree as in the Amazon graphs; few features, as in Wiki-CS
 

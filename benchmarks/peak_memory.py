@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from augcl.runs.cost import peak_memory
+from augcl.runs.run import peak_memory
 from benchmarks.data import graphs
 from benchmarks.training import fit
 

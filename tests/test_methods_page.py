@@ -11,7 +11,7 @@ from augcl.runs.models import METHODS
 
 ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "docs" / "methods.md").read_text(encoding="utf-8")
-OURS = {"Oracle", "RawFeatures", "Uniform"}
+OURS = {"NearestOut", "Oracle", "RawFeatures", "Uniform"}
 KINDS = {
     **METHODS,
     **{kind.__name__: kind for kind in (HARDNESS | CEILING).values()},

@@ -34,6 +34,10 @@ SETTINGS = {
     "entropy": augcl.AffinityUncertainty(estimator="entropy", alpha=1.0, refresh=1, **QUICK),
     "distance": augcl.AffinityUncertainty(estimator="distance", similar="positive"),
     "mix": augcl.ProGCL(mode="mix"),
+    "of embeddings": augcl.AffinityUncertainty(affinity="embedding", cap=True, **QUICK),
+    "propagated": augcl.AffinityUncertainty(affinity="propagated", **QUICK),
+    "near features": augcl.NearestOut("features"),
+    "partial oracle": augcl.Oracle(among="embedding", precision=0.8, recall=0.5),
 } | {name: kind() for name, kind in (HARDNESS | CEILING).items()}
 
 
@@ -149,6 +153,10 @@ def test_every_view_is_the_same(growth, graphs):
     assert_device_is_no_matter(augcl.GraphCL, graphs, **options)
 
 
+def test_batches_of_neighbors_are_the_same(graphs):
+    assert_device_is_no_matter(augcl.GraphCL, graphs, batches="neighbors", batch_size=8)
+
+
 def test_a_run_is_resumed_and_its_model_read_where_it_is_wanted(graphs, tmp_path):
     with pretend_cuda() as there:
         model = augcl.GraphCL(hardness="augcl", epochs=3, device="cuda", progress=False)
@@ -168,7 +176,7 @@ def test_a_loop_of_one_s_own_needs_no_other_care(graphs):
     generator = torch.Generator().manual_seed(0)
     anchors, candidates = torch.randn(2, 24, 6, generator=generator)
     for hardness in SETTINGS.values():
-        if hardness is SETTINGS["oracle"]:
+        if isinstance(hardness, augcl.Oracle) or hardness.affinity_of != "projection":
             continue
         with pretend_cuda():
             z1, z2 = anchors.to("cuda").requires_grad_(), candidates.to("cuda")

@@ -9,9 +9,10 @@ if TYPE_CHECKING:
     from augcl.data import GraphSet, from_pandas, from_smiles, load, scaffold_groups
     from augcl.errors import InputError
     from augcl.evaluation import evaluate, evaluate_links
-    from augcl.hardness import DCL, HCL, AffinityUncertainty, Oracle, ProGCL
+    from augcl.hardness import DCL, HCL, AffinityUncertainty, NearestOut, Oracle, ProGCL
     from augcl.losses import info_nce
     from augcl.methods import *
+    from augcl.methods.beside import Beside
     from augcl.rivals import *
     from augcl.runs.models import load_model
     from augcl.training import callbacks
@@ -22,11 +23,13 @@ __version__ = "0.2.0"
 # needs none of it.
 _HOME = {
     "AffinityUncertainty": "augcl.hardness",
+    "Beside": "augcl.methods.beside",
     "DCL": "augcl.hardness",
     "GradArgmax": "augcl.attacks",
     "GraphSet": "augcl.data",
     "HCL": "augcl.hardness",
     "InputError": "augcl.errors",
+    "NearestOut": "augcl.hardness",
     "Oracle": "augcl.hardness",
     "ProGCL": "augcl.hardness",
     "RLS2V": "augcl.attacks",

@@ -54,10 +54,12 @@ def number(
         raise InputError(f"{name} is {value!r}: give a finite number, {allowed}")
 
 
-def whole_number(name: str, value: Any, *, least: int) -> None:
-    """Raise `InputError` unless the value is a whole number, `least` or more."""
+def whole_number(name: str, value: Any, *, least: int, most: int | None = None) -> None:
+    """Raise `InputError` unless the value is a whole number, `least` or more, at most `most`."""
     if not isinstance(value, Integral) or value < least:
         raise InputError(f"{name} is {value!r}: it must be a whole number, {least} or more")
+    if most is not None and int(value) > most:
+        raise InputError(f"{name} is {value!r}: it must be a whole number, at most {most}")
 
 
 def two_shares(name: str, value: Any, **limits: float) -> None:

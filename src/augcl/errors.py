@@ -100,6 +100,39 @@ def mistakes_in(place: Path | str) -> Iterator[None]:
 
 
 @contextmanager
+def ours(place: Path | str, cure: str) -> Iterator[None]:
+    """Turn any error that the content of a file of ours causes into one InputError that names it.
+
+    For files that only this package writes: whatever goes wrong while one is read, its content is
+    not what we wrote.
+
+    >>> with ours("result.json", "train again"):
+    ...     {}["seeds"]
+    Traceback (most recent call last):
+    augcl.errors.InputError: result.json is damaged or not ours ('seeds' is missing): train again
+    """
+    try:
+        with mistakes_in(place):
+            yield
+    except (InputError, OSError, MemoryError):
+        raise
+    except Exception as error:
+        reason = " ".join(str(error).split()) or type(error).__name__
+        reason = f"{reason} is missing" if isinstance(error, KeyError) else shortened(reason)
+        raise InputError(f"{place} is damaged or not ours ({reason}): {cure}") from error
+
+
+def shortened(value: object, most: int = 200) -> str:
+    """Return the text of a value, its middle left out if it is long: for messages.
+
+    >>> shortened("abcdefghij", most=5)
+    'abc … ij'
+    """
+    text = str(value)
+    return text if len(text) <= most else f"{text[: -(-most // 2)]} … {text[-(most // 2) :]}"
+
+
+@contextmanager
 def readable(file: Path) -> Iterator[None]:
     """Turn errors while reading a file (or zip) into an InputError that names the file."""
     try:

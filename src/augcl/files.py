@@ -5,15 +5,21 @@ from __future__ import annotations
 import json
 import os
 import secrets
+import stat
 import tomllib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from augcl.errors import InputError
+from augcl.errors import InputError, shortened
+
+try:
+    import fcntl
+except ImportError:  # not on Windows
+    fcntl = None  # type: ignore[assignment]
 
 FORMAT = 3
 """Format of run and model folders; raise it when older ones can no longer be read."""
@@ -88,15 +94,104 @@ def write_json(target: str | os.PathLike[str], value: Any) -> None:
     write_text(target, json.dumps(value, indent=1, allow_nan=False) + "\n")
 
 
+LARGEST_TEXT = 1 << 30
+"""Bytes of the largest text file that is read as a whole."""
+
+
+def regular(path: Path) -> Path:
+    """Return the path if it is a regular file; a pipe or a device could last forever.
+
+    >>> regular(Path("/dev/zero"))
+    Traceback (most recent call last):
+    augcl.errors.InputError: /dev/zero is not a regular file: give a file on the disk
+    """
+    try:
+        mode = path.stat().st_mode
+    except OSError as error:
+        reason = error.strerror or error
+        raise InputError(f"{path} cannot be read ({reason}): give a file on the disk") from None
+    if not stat.S_ISREG(mode):
+        raise InputError(f"{path} is not a regular file: give a file on the disk")
+    return path
+
+
+def read_text(path: Path, most: int = LARGEST_TEXT) -> str:
+    """Read a text file as a whole, if it is regular and has at most `most` bytes."""
+    size = regular(path).stat().st_size
+    if size > most:
+        raise InputError(f"{path} has {size:,} bytes, more than {most:,}: it is not what we read")
+    return path.read_text(encoding="utf-8")
+
+
 def read_record(path: Path, cure: str = "run this again") -> dict[str, Any] | None:
     """Read a JSON record; return None without a file. `cure` is the remedy for a damaged file."""
     if not path.exists():
         return None
     try:
-        record: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise InputError(f"{path} is damaged ({error}): delete it and {cure}") from None
+        record = json.loads(read_text(path))
+    except (ValueError, RecursionError) as error:
+        if isinstance(error, InputError):
+            raise
+        reason = shortened(error)
+        raise InputError(f"{path} is damaged ({reason}): delete it and {cure}") from None
+    if not isinstance(record, dict):
+        raise InputError(f"{path} is damaged (it holds no record): delete it and {cure}")
     return record
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Keep a folder for this process alone; raise InputError if another process has it.
+
+    The lock ends with the process, however it ends. Where the system has no such locks, there is
+    none.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as place, locked(Path(place)):
+    ...     sorted(path.name for path in Path(place).iterdir())
+    ['.lock']
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    file = folder / LOCK
+    handle = _lock(file)
+    try:
+        yield
+    finally:
+        if handle is not None:
+            with suppress(OSError):
+                file.unlink()  # still ours
+            os.close(handle)
+
+
+LOCK = ".lock"
+
+
+def _lock(file: Path) -> int | None:
+    if fcntl is None:
+        return None
+    while True:
+        try:
+            handle = os.open(file, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666)
+        except OSError as error:
+            raise OSError(error.errno, error.strerror, str(file.parent)) from error
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            holder = os.pread(handle, 20, 0).decode("ascii", "replace").strip() or "unknown"
+            os.close(handle)
+            raise InputError(
+                f"{file.parent} is in use by another augcl (process {holder}): wait for it or "
+                "choose another folder"
+            ) from None
+        except OSError:  # a file system without locks
+            os.close(handle)
+            return None
+        with suppress(OSError):
+            if os.fstat(handle).st_ino == file.stat().st_ino:  # nobody has removed it meanwhile
+                os.truncate(handle, 0)
+                os.pwrite(handle, str(os.getpid()).encode(), 0)
+                return handle
+        os.close(handle)
 
 
 def packaged_text(package: str, name: str) -> str:

@@ -70,7 +70,7 @@ def test_help_of_train_teaches_by_examples_and_choices(succeeds):
     assert "augcl train my.zip --out runs/mine" in text
     for option in ("--hardness", "--epochs", "--seeds", "--resume", "--overwrite", "--json"):
         assert option in text
-    assert "none, augcl, dcl, hcl or progcl" in text
+    assert "none, augcl, dcl, hcl, progcl or nearest" in text
     assert "constant, degree, log-degree or attributes" in text
 
 

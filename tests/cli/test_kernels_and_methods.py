@@ -13,7 +13,18 @@ from augcl.runs.models import METHODS, method_name
 @pytest.fixture(scope="module")
 def kernel_run(tmp_path_factory, succeeds):
     folder = tmp_path_factory.mktemp("runs") / "wl"
-    given = ("--method", "WLKernel", "--seeds", 2, "--jobs", 1, "--out", folder)
+    given = (
+        "--method",
+        "WLKernel",
+        "--preset",
+        "published",
+        "--seeds",
+        2,
+        "--jobs",
+        1,
+        "--out",
+        folder,
+    )
     said = succeeds("train", "MUTAG", *given)
     assert "WLKernel + none on MUTAG" in said
     return folder

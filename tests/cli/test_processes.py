@@ -103,3 +103,34 @@ def test_the_command_is_installed_and_exits_with_2(tmp_path):
     assert (done.returncode, done.stdout) == (2, "")
     assert len(done.stderr.splitlines()) == 1
     assert list(tmp_path.iterdir()) == []
+
+
+def workers(process):
+    """The processes that the command has started for its seeds."""
+    listed = Path(f"/proc/{process.pid}/task").glob("*/children")
+    children = [child for children in listed for child in children.read_text().split()]
+    commands = {int(child): Path(f"/proc/{child}/cmdline").read_bytes() for child in children}
+    return [child for child, command in commands.items() if b"popen_loky" in command]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_a_signal_while_workers_start_says_one_line(tmp_path, number):
+    process = start("train", "--epochs", 99, "--seeds", 2, "--jobs", 2, "--out", tmp_path / "x")
+    deadline = time.monotonic() + 60
+    while len(workers(process)) < 2 and time.monotonic() < deadline:
+        time.sleep(0.02)
+    time.sleep(0.3)
+    if number == signal.SIGKILL:
+        os.kill(workers(process)[0], number)  # as the system does when memory is short
+    else:
+        os.killpg(process.pid, number)
+    output, errors = process.communicate(timeout=60)
+    code, said = {
+        signal.SIGINT: (130, "augcl: stopped; the same command with --resume"),
+        signal.SIGTERM: (143, "augcl: stopped; the same command with --resume"),
+        signal.SIGKILL: (2, "augcl: a worker of"),
+    }[number]
+    assert len(errors.splitlines()) == 1, errors  # no traceback of a worker
+    assert errors.startswith(said)
+    assert (process.returncode, output) == (code, "")
+    assert not (tmp_path / "x" / ".lock").exists()

@@ -10,7 +10,7 @@ import time
 import pytest
 
 from augcl.errors import InputError
-from augcl.paper import headroom
+from augcl.paper import hardness, headroom
 from augcl.paper.cells import Cell
 from augcl.paper.table import Setting
 
@@ -190,6 +190,17 @@ def test_figure_1_and_the_theorem_share_their_toy(place, shared):
 def test_time(shared):
     found, kinds = shared("time", *MUTAG, "--methods", "DCL", "--seeds", 1)
     assert found["MUTAG"]["DCL"]["ratio"] > 0
+    assert kinds == {".md", ".tex", ".json"}
+
+
+def test_hardness(shared, monkeypatch):
+    monkeypatch.setitem(hardness.BASE, "width", 8)
+    rows = ("--methods", "GCA", "--methods", "oracle, nearest 5 %", "--methods", "nearest 10 %")
+    options = ("--datasets", "digits-knn", "--epochs", 2, "--seeds", 1, "--jobs", 1)
+    found, kinds = shared("hardness", *rows, *options)
+    names = {"GCA", "oracle, nearest 5 %", "nearest 10 %", "headroom"}
+    assert found["datasets"]["digits-knn"].keys() == names
+    assert found["pairs"]["digits-knn"]["auc"] == pytest.approx(0.95, abs=0.01)
     assert kinds == {".md", ".tex", ".json"}
 
 

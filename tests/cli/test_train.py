@@ -252,6 +252,8 @@ def test_features_are_used_and_remembered(succeeds, tmp_path):
         ("progcl", "mode", "mix"),
         ("augcl", "alpha", 0.5),
         ("augcl", "pairs_per_pass", None),
+        ("augcl", "hardness.affinity", "propagated"),
+        ("nearest", "top", 0.2),
         ("augcl", "hardness.normalize", False),
     ],
 )

@@ -123,7 +123,7 @@ def test_fractions_and_several_columns_are_kept_as_numbers(targets, task, expect
         ([data(), Data(num_nodes=2)], "graph number 2 has 0 node features"),
         (
             [data(), Data(x=torch.tensor([[float("nan")]]))],
-            "graph number 2: node features contain NaN",
+            "graph number 2, node 0, counted from 0: column 'x0' is empty or NaN",
         ),
         ([data(nodes=1)], "graph number 1: edge_index points at node 1 .*, but the 1 nodes"),
         ([Data(x=torch.ones(2, 1), edge_index=torch.tensor([[-1], [0]]))], "a node below 0"),

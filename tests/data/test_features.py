@@ -46,7 +46,7 @@ def test_attributes_stand_after_the_features(star):
 def test_attributes_of_a_set_without_any_are_refused(star):
     bare = node_features(star, "constant").select([0])
     bare = GraphSet(bare.x, bare.edge_index, bare.node_ptr, bare.edge_ptr, name="bare")
-    with pytest.raises(InputError, match="bare has no continuous node attributes"):
+    with pytest.raises(InputError, match="bare has no node attributes beside its features"):
         node_features(bare, "attributes")
 
 

@@ -145,7 +145,7 @@ def test_a_set_of_one_graph_is_that_graph():
         ("Cora", "cannot make a graph from a str.*augcl.load"),
         (None, "cannot make a graph from a NoneType"),
         (HeteroData(), "cannot make a graph from a HeteroData"),
-        (data(x=torch.full((4, 2), float("inf"))), "NaN or infinity, first at node 0"),
+        (data(x=torch.full((4, 2), float("inf"))), "node 0, counted from 0: column 'x0' is inf"),
         (data(x=torch.ones(2, 2)), "points at node 2 .*the 2 nodes are 0 to 1"),
         (data(num_nodes=7), "4 rows of node features for 7 nodes"),
         (data(y=torch.tensor([0, 1])), "y has length 2 for 4 nodes"),

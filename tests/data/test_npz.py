@@ -7,8 +7,9 @@ import pytest
 import torch
 from tests.data.published_files import write_npz
 
-from augcl.data import load, statistics
+from augcl.data import load, load_graph, statistics
 from augcl.data.npz import read_npz
+from augcl.data.targets import Reading
 from augcl.errors import InputError
 
 PAPER = Path(__file__).resolve().parents[3] / "shared" / "paper_numbers.json"
@@ -19,6 +20,8 @@ EXPECTED = {
     "Amazon-Computers": (767, [436, 2142, 1414, 542, 5158, 308, 487, 818, 2156, 291], 281, 314),
     "Cora": (1433, [351, 217, 418, 818, 426, 298, 180], 0, 78),
 }
+
+NO_FEATURES = dict.fromkeys(f"attr_{part}" for part in ("data", "indices", "indptr", "shape"))
 
 
 def refuses(path, message):
@@ -44,7 +47,54 @@ def test_dense_matrices_are_taken_and_labels_may_be_absent(tmp_path):
     assert graph.y is None
     words = write_npz(tmp_path / "words.npz", labels=np.array(["b", "a", "", "b"]))
     assert read_npz(words).y.tolist() == [1, 0, -1, 1]
-    assert read_npz(write_npz(tmp_path / "bare.npz", attr_data=None)).x.tolist() == [[1]] * 4
+    assert read_npz(words).classes == ["a", "b"]
+    assert read_npz(write_npz(tmp_path / "bare.npz", **NO_FEATURES)).x.tolist() == [[1]] * 4
+
+
+def test_names_and_weights_are_read_and_other_arrays_are_named(tmp_path):
+    names = {"attr_names": ["red", "blue"], "node_names": list("abcd"), "class_names": list("xyz")}
+    path = write_npz(
+        tmp_path / "named.npz",
+        adj_data=np.array([0.5, 2, 7]),
+        taste=np.ones(4),
+        **{key: np.array(value) for key, value in names.items()},
+    )
+    message = "named.npz: column taste not used: a graph has features, edges, labels and masks"
+    with pytest.warns(UserWarning, match=message):
+        graph = read_npz(path)
+    assert (graph.columns, graph.names, graph.classes) == tuple(names.values())
+    assert graph.edge_weight.tolist() == [0.5, 0.5, 2, 2]  # the 7 was a loop
+
+
+def test_missing_features_are_named_or_flagged(tmp_path):
+    path = write_npz(tmp_path / "gaps.npz", attr_data=np.array([1, np.nan, 1, np.inf]))
+    refuses(path, "node 3, counted from 0: column 'x1' is infinite")
+    path = write_npz(tmp_path / "gaps.npz", attr_data=np.array([1, 3, np.nan, 1]))
+    refuses(path, r"node 3, counted from 0: column 'x0' is empty or NaN: .*missing=zero")
+    graph = load_graph(path, how=Reading(missing="zero"))
+    assert graph.columns == ["x0", "x0 missing", "x1"]
+    assert graph.x.tolist() == [[1, 0, 0], [0, 0, 3], [0, 0, 0], [0, 1, 1]]
+
+
+def test_words_are_one_hot_and_fractions_a_regression(tmp_path):
+    words = np.array([["red", "b"], ["blue", "b"], ["red", ""], ["red", "b"]])
+    path = write_npz(
+        tmp_path / "w.npz", **NO_FEATURES, attr_matrix=words, labels=np.array([0.5, 1, np.nan, 2])
+    )
+    refuses(path, "node 2, counted from 0: column 'x1' is empty")
+    graph = load_graph(path, how=Reading(missing="zero"))
+    assert graph.columns == ["x0=blue", "x0=red", "x1=b", "x1 missing"]
+    assert graph.x.tolist() == [[0, 1, 1, 0], [1, 0, 1, 0], [0, 1, 0, 1], [0, 1, 1, 0]]
+    assert (graph.task, graph.targets) == ("regression", ["label"])
+    assert graph.y.nan_to_num(-9).tolist() == [0.5, 1, -9, 2]
+
+
+def test_arrays_of_both_layouts_can_be_mixed(tmp_path):
+    without = dict.fromkeys(["adj_data", "adj_indices", "adj_indptr", "adj_shape"])
+    path = write_npz(tmp_path / "mixed.npz", **without, edges=np.array([[0, 1], [2, 1]]))
+    graph = read_npz(path)
+    assert graph.edge_index.tolist() == [[0, 1, 1, 2], [1, 0, 2, 1]]
+    assert (graph.num_nodes, graph.num_features, graph.num_classes) == (4, 2, 3)
 
 
 def test_objects_beside_the_arrays_are_not_touched(tmp_path):
@@ -65,12 +115,10 @@ def test_objects_beside_the_arrays_are_not_touched(tmp_path):
         ({"labels": np.array([0, 1])}, "y has length 2 for 4 nodes"),
         ({"labels": np.array([0, 1, 2, {}], dtype=object)}, "labels holds Python objects"),
         ({"labels": np.array([0, 1, -4, 1])}, "class of node 2"),
-        ({"attr_data": np.array([1, 1, np.nan, 1])}, "NaN or infinity, first at node 3"),
-        (
-            {"attr_data": None, "attr_matrix": np.ones((3, 2))},
-            "3 rows of node features for 4 nodes",
-        ),
-        ({"attr_data": None, "attr_matrix": np.array([["a"]] * 4)}, "must be numbers"),
+        ({**NO_FEATURES, "attr_matrix": np.ones((3, 2))}, "3 rows of node features for 4 nodes"),
+        ({"attr_names": np.array(["a"])}, "1 column names for 2 node features"),
+        ({"node_names": np.array(["a"])}, "1 node names for 4 nodes"),
+        ({"adj_data": np.array([1, -1, 1])}, "the weight of edge 1, counted from 0, is -1"),
     ],
 )
 def test_a_mistake_is_told_with_its_array(tmp_path, changes, message):

@@ -114,7 +114,7 @@ def test_a_file_that_is_not_there_is_named(tmp_path):
         ("allx", py2({0: [1]}), "ind.cora.allx contains no matrix"),
         ("tx", py2(np.ones((4, 9), np.float32)), "ind.cora.tx has another number of features"),
         ("tx", py2(np.ones((3, 5), np.float32)), "differ in length"),
-        ("tx", py2(np.full((4, 5), np.nan)), "NaN or infinity, first at node 6"),
+        ("tx", py2(np.full((4, 5), np.nan)), "node 6, counted from 0: column .x0. is empty or NaN"),
         ("ally", py2(np.ones(3)), "ind.cora.ally contains no one-hot classes"),
         ("test.index", b"8\n6\n9\n", "ind.cora.test.index must list the 4 test nodes"),
         ("test.index", b"8\n6\n9\n8\n", "ind.cora.test.index must list the 4 test nodes"),

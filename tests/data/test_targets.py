@@ -103,10 +103,13 @@ def test_attributes_of_networkx_graphs_and_nodes_are_targets():
 
 def test_attributes_of_data_are_targets_and_others_are_named():
     edges = torch.tensor([[0], [1]])
-    graphs = [Data(edge_index=edges, logP=torch.tensor([v]), pos=torch.ones(2)) for v in (0.5, 1.5)]
-    with pytest.warns(UserWarning, match="Data: column pos not used"):
+    graphs = [
+        Data(edge_index=edges, logP=torch.tensor([v]), mass=torch.ones(1)) for v in (0.5, 2.5)
+    ]
+    with pytest.warns(UserWarning, match="Data: column mass not used"):
         found = as_graphset(graphs, target="logP")
-    assert (found.y.tolist(), found.targets) == ([0.5, 1.5], ["logP"])
+    assert (found.y.tolist(), found.targets) == ([0.5, 2.5], ["logP"])
+    assert found.columns == ["constant"]
 
 
 def test_a_node_target_is_no_feature(tmp_path):

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 import torch
 
-from augcl.data import load, statistics
+from augcl.data import load, node_features, statistics
+from augcl.data.targets import Reading
 from augcl.data.tu import read_tu
 from augcl.errors import InputError
 from augcl.training.method import fingerprint
@@ -176,10 +177,20 @@ def test_an_edge_between_two_graphs_names_its_line(write):
     refuses(write(A="1, 2\n3, 4\n"), r"TWO_A.txt, line 2: the edge 3, 4 joins two graphs")
 
 
-@pytest.mark.parametrize("value", ["nan", "inf"])
-def test_an_attribute_that_is_not_finite_names_its_line(write, value):
+@pytest.mark.parametrize(("value", "what"), [("nan", "empty or NaN"), ("inf", "infinite")])
+def test_an_attribute_that_is_not_finite_names_its_line_and_column(write, value, what):
     attributes = f"0, 0\n1, {value}\n2, 2\n3, 3\n4, 4\n"
-    refuses(write(node_attributes=attributes), r"TWO_node_attributes.txt, line 2: NaN or infinity")
+    message = f"TWO_node_attributes.txt, line 2: column 'attribute1' is {what}"
+    refuses(write(node_attributes=attributes), message)
+
+
+def test_missing_attributes_can_be_flagged(write):
+    path = write(node_attributes="0, 0\n1, nan\n2, 2\n3, 3\n4, 4\n")
+    graphs = read_tu(path, Reading(missing="zero"))
+    assert graphs.attr_columns == ["attribute0", "attribute1", "attribute1 missing"]
+    assert graphs.node_attr[:, 1:].tolist() == [[0, 0], [0, 1], [2, 0], [3, 0], [4, 0]]
+    joined = node_features(graphs, "attributes")
+    assert joined.columns[-3:] == graphs.attr_columns
 
 
 @pytest.mark.parametrize("part", ["node_labels", "node_attributes"])

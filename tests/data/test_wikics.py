@@ -2,7 +2,8 @@ import pytest
 import torch
 from tests.data.published_files import wikics, write_wikics
 
-from augcl.data import as_node_graph, load
+from augcl.data import as_node_graph, load, load_graph
+from augcl.data.targets import Reading
 from augcl.data.wikics import read_wikics
 from augcl.errors import InputError
 
@@ -60,7 +61,10 @@ def test_masks_may_be_written_as_numbers_and_stopping_masks_be_absent(tmp_path):
             {"features": [[1.0]] * 11 + [[1.0, 2.0]]},
             "features, labels or links are not as published",
         ),
-        ({"features": [[float("nan")]] * 12}, "NaN or infinity, first at node 0"),
+        (
+            {"features": [[float("nan")]] * 12},
+            "node 0, counted from 0: column 'x0' is empty",
+        ),
         ({"features": 3}, "no rows of features but 12 lists of links"),
         ({"links": [[50]] * 12}, "points at node 50"),
         ({"links": [[-1]] * 12}, "a node below 0"),
@@ -89,3 +93,12 @@ def test_a_file_cut_short_or_of_another_kind_is_told(tmp_path, text):
 def test_bytes_that_are_no_text_are_told(tmp_path):
     (tmp_path / "data.json").write_bytes(b"\xff\xfe\x00{")
     refuses(tmp_path / "data.json", "not complete JSON")
+
+
+def test_a_missing_feature_can_be_flagged_and_other_parts_are_named(tmp_path):
+    features = [[1.0, 2.0], [None, 3.0]] * 6
+    path = write_wikics(tmp_path / "data.json", features=features, titles=["a"] * 12)
+    with pytest.warns(UserWarning, match="data.json: column titles not used: a graph has"):
+        graph = load_graph(path, how=Reading(missing="zero"))
+    assert graph.columns == ["x0", "x0 missing", "x1"]
+    assert graph.x[:2].tolist() == [[1, 0, 2], [0, 1, 3]]

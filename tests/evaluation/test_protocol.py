@@ -6,11 +6,15 @@ import numpy as np
 import pytest
 import torch
 from scipy import sparse
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import f1_score
 
 from augcl.data import components
 from augcl.errors import InputError
 from augcl.evaluation import Score, evaluate
 from augcl.evaluation.clustering import clustering
+from augcl.evaluation.penalised import GRID_C
+from augcl.evaluation.splits import random_parts
 
 
 @pytest.fixture
@@ -75,12 +79,23 @@ def test_minus_one_is_a_class_of_graphs(data):
         {"kernel": True, "folds": 4},
         {"protocol": "logistic-10fold", "folds": 2},
         {"protocol": "linear-10-10-80"},
+        {"protocol": "logistic-10-10-80"},
         {"protocol": "grace-liblinear"},
         {"splits": np.arange(120) % 3},
         {"splits": np.array(["train", "val", "test"])[np.arange(120) % 3]},
         {"scoring": "roc_auc", "groups": np.arange(120) // 2, "folds": 2},
     ],
-    ids=["svm", "kernel", "logistic", "linear", "liblinear", "own folds", "own split", "groups"],
+    ids=[
+        "svm",
+        "kernel",
+        "logistic",
+        "linear",
+        "logistic nodes",
+        "liblinear",
+        "own folds",
+        "own split",
+        "groups",
+    ],
 )
 def test_graphs_without_a_class_are_left_out_by_every_protocol(how):
     graphs = components(60, classes=2)
@@ -157,3 +172,33 @@ def test_progress_shows_folds_on_a_terminal(data, capfd, monkeypatch):
     out, err = capfd.readouterr()
     assert out == ""
     assert "evaluate" in err
+
+
+def test_logistic_10_10_80_is_scikit_learns_regression_on_rows_of_length_1():
+    rng = np.random.default_rng(0)
+    y = rng.integers(3, size=400)
+    Z = (rng.normal(size=(400, 6)) + 1.2 * rng.normal(size=(3, 6))[y]) * rng.lognormal(
+        size=(400, 1)
+    )
+    score = evaluate(Z, y, protocol="logistic-10-10-80", repeats=3, random_state=5)
+    assert (score.splits == random_parts(400, seeds=[5, 6, 7]).numpy()).all()
+    unit = Z / np.linalg.norm(Z, axis=1, keepdims=True)
+    for run, part in enumerate(score.splits):
+        train, val, test = (part == p for p in range(3))
+        X = unit - unit[train].mean(0)
+        X /= np.sqrt((X[train] ** 2).mean())
+        fits = [LogisticRegression(C=C, tol=1e-8).fit(X[train], y[train]) for C in GRID_C]
+        best = max(fits, key=lambda fit: fit.score(X[val], y[val]))
+        assert score.runs[run] == pytest.approx(best.score(X[test], y[test]), abs=2.01 / 320)
+        assert score.inner[run][0] == pytest.approx(best.score(X[val], y[val]), abs=1.01 / 40)
+        macro = f1_score(y[test], best.predict(X[test]), average="macro")
+        assert score.details["macro_f1"][run] == pytest.approx(macro, abs=0.01)
+    tenfold = evaluate(10 * Z, y, protocol="logistic-10-10-80", repeats=3, random_state=5)
+    assert tenfold.runs == pytest.approx(score.runs, abs=1.01 / 320)  # the length is no matter
+
+
+def test_logistic_10_10_80_bears_rows_of_0_and_too_few_nodes():
+    y = np.arange(60) % 2
+    assert evaluate(np.zeros((60, 2)), y, protocol="logistic-10-10-80", repeats=2).mean < 0.6
+    with pytest.raises(InputError, match="too few to train on 10 %"):
+        evaluate(np.zeros((8, 2)), y[:8], protocol="logistic-10-10-80")

@@ -21,9 +21,11 @@ from sklearn.metrics import (
     root_mean_squared_error,
 )
 from sklearn.model_selection import KFold, StratifiedKFold
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from augcl import InputError, evaluate
 from augcl.data import GraphSet
+from augcl.evaluation import penalised
 from augcl.evaluation.divisions import fold_numbers, group_numbers, own_split
 from augcl.evaluation.inputs import task_of_labels
 from augcl.evaluation.penalised import (
@@ -336,3 +338,18 @@ def test_folds_of_numbers_are_those_of_kfold():
     fold = fold_numbers(20, 4, seed=3)
     for k, (_, test) in enumerate(KFold(4, shuffle=True, random_state=3).split(np.zeros(20))):
         assert (fold[test] == k).all()
+
+
+def test_regressions_use_one_blas_thread_and_leave_the_number_of_the_user(monkeypatch):
+    def blas():
+        return {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"}
+
+    seen = []
+    real = penalised.ridge_path
+    monkeypatch.setattr(penalised, "ridge_path", lambda *a: seen.append(blas()) or real(*a))
+    Z = np.random.default_rng(0).normal(size=(30, 2))
+    with threadpool_limits(2, user_api="blas"):
+        evaluate(Z, Z[:, 0] + 0.5, repeats=1, folds=2)
+        assert blas() == {2}
+    assert seen
+    assert all(counts == {1} for counts in seen)

@@ -65,13 +65,50 @@ def test_without_labels_the_kinds_of_negatives_are_left_out():
 def test_the_loss_shows_its_weights_in_each_direction_and_stays_the_same(symmetric):
     a, b = random(5, 3), random(5, 3, seed=1)
     hardness, seen = Given(random(5, 5).exp()), []
-    loss = info_nce(a, b, hardness=hardness, symmetric=symmetric, observe=seen.append)
+    loss = info_nce(
+        a, b, hardness=hardness, symmetric=symmetric, observe=lambda *found: seen.append(found)
+    )
     assert loss.equal(info_nce(a, b, hardness=hardness, symmetric=symmetric))
     assert len(seen) == 1 + symmetric
-    assert all(log_w.equal(hardness.weights.log()) for log_w in seen)
+    assert all(log_w.equal(hardness.weights.log()) for _, log_w in seen)
+    cosines = torch.nn.functional.cosine_similarity(a[:, None], b[None], dim=2)
+    assert torch.allclose(seen[0][0], cosines / 0.2, atol=1e-6)
 
 
 def test_where_all_weights_are_one_there_are_none_to_show():
     seen = []
-    info_nce(random(5, 3), random(5, 3, seed=1), hardness=Uniform(), observe=seen.append)
-    assert seen == []
+    z = random(5, 3), random(5, 3, seed=1)
+    info_nce(*z, hardness=Uniform(), observe=lambda *found: seen.append(found))
+    assert [log_w for _, log_w in seen] == [None]
+
+
+def test_the_mass_of_false_negatives_is_that_of_plain_loops():
+    labels = torch.tensor([0, 1, 0, 1, -1, 0, 2])
+    logits, log_w = random(7, 7), random(7, 7, seed=1)
+    expected = {}
+    for name, mass in (
+        ("false_mass", logits.exp()),
+        ("false_mass_weighted", (logits + log_w).exp()),
+    ):
+        shares = []
+        for i in range(7):
+            pairs = [j for j in range(7) if j != i and labels[i] >= 0 and labels[j] >= 0]
+            if pairs:
+                false = [mass[i, j].item() for j in pairs if labels[j] == labels[i]]
+                shares.append(sum(false) / sum(mass[i, j].item() for j in pairs))
+        expected[name] = sum(shares) / len(shares)
+    statistics, own = WeightStatistics(), torch.eye(7, dtype=torch.bool)
+    for rows in (slice(0, 3), slice(3, 7)):
+        some = logits[rows], (logits + log_w)[rows], labels[rows], labels, own[rows]
+        statistics.add_mass(*some)
+    assert statistics.read() == pytest.approx(expected)
+    assert statistics.read() == {}
+
+
+def test_without_weights_only_the_plain_mass_is_known():
+    statistics, labels = WeightStatistics(), torch.tensor([0, 0, 1])
+    statistics.add_mass(torch.zeros(3, 3), None, labels, labels, torch.eye(3, dtype=torch.bool))
+    assert statistics.read() == {"false_mass": pytest.approx(1 / 3)}
+    unknown = torch.full((3,), -1)
+    statistics.add_mass(torch.zeros(3, 3), None, unknown, unknown, torch.eye(3, dtype=torch.bool))
+    assert statistics.read() == {}

@@ -5,7 +5,18 @@ import pytest
 import torch
 
 import references
-from augcl import DCL, GCA, GRACE, HCL, AffinityUncertainty, GraphCL, Oracle, ProGCL, load_model
+from augcl import (
+    DCL,
+    GCA,
+    GRACE,
+    HCL,
+    AffinityUncertainty,
+    GraphCL,
+    NearestOut,
+    Oracle,
+    ProGCL,
+    load_model,
+)
 
 EVERY = [
     None,
@@ -14,7 +25,13 @@ EVERY = [
     HCL(),
     ProGCL(),
     ProGCL("mix", hardest=9),
+    AffinityUncertainty(affinity="embedding", cap=True, warmup=1, passes=1, hidden=8),
+    AffinityUncertainty(affinity="propagated", warmup=1, passes=1, hidden=8),
+    NearestOut(),
+    NearestOut("features", top=0.3),
     Oracle(),
+    Oracle(among="features", top=0.2),
+    Oracle(precision=0.7, recall=0.5),
 ]
 QUICK = {"epochs": 4, "width": 8, "progress": False}
 

@@ -175,17 +175,17 @@ def test_methods_without_a_use_for_them_leave_them(bonds):
 
 @pytest.mark.parametrize("method", ["GraphCL", "SimGRACE", "InfoGraph", "WLKernel", "Graph2Vec"])
 def test_published_settings_have_no_bonds_and_the_digests_of_before(method):
-    spec = Spec("MUTAG", method=method, hardness="none")
+    spec = Spec("MUTAG", method=method, hardness="none", preset="published")
     model = spec.estimator(augcl.load("MUTAG"), 0)
     switch = type(model).edge_switch
     assert getattr(model, switch) is False
     assert switch not in spec.decides()["settings"]
-    own = Spec("my.csv", method=method, hardness="none")
+    own = Spec("my.csv", method=method, hardness="none", preset="published")
     assert switch not in own.decides()["settings"]
 
     def of(value, dataset="MUTAG"):
-        options = {switch: value}
-        return digest(Spec(dataset, method=method, hardness="none", options=options).decides())
+        given = {"hardness": "none", "preset": "published", "options": {switch: value}}
+        return digest(Spec(dataset, method=method, **given).decides())
 
     assert of(False) == digest(spec.decides()) != of(True)
     assert len({of(False, "my.csv"), of(True, "my.csv"), digest(own.decides())}) == 3
@@ -197,7 +197,7 @@ def test_the_fingerprint_has_the_bonds_that_are_used(method, bonds):
     mine = replace(bonds, name="mine")
     other = replace(mine, edge_attr=mine.edge_attr.flip(1))
     assert (spec.fingerprint(mine) == spec.fingerprint(other)) == (method == "MVGRLGraphs")
-    published = Spec("MUTAG", method=method, hardness="none")
+    published = Spec("MUTAG", method=method, hardness="none", preset="published")
     flipped = replace(bonds, edge_attr=bonds.edge_attr.flip(1))
     assert published.fingerprint(bonds) == published.fingerprint(flipped)
 

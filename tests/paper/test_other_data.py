@@ -3,6 +3,7 @@
 import json
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from augcl.errors import InputError
@@ -25,8 +26,8 @@ def two_records(tmp_path):
 
 def test_the_page_shows_the_scores_beside_each_other_and_what_is_missing(two_records):
     page = render(two_records)["results/other_data.md"]
-    assert "| ESOL, random | R² | 1 | -0.010 | 0.750 | – | 0.800 | – |" in page
-    assert "| ESOL, by scaffold | R² | – | – | – | – | – | – |" in page
+    assert "| ESOL, random | R² | 1 | -0.010 | 0.750 | – | 0.800 | – | – |" in page
+    assert "| ESOL, by scaffold | R² | – | – | – | – | – | – | – |" in page
     assert "GraphCL has a higher mean than Morgan in 1 of 1 row." in page
     assert "With bonds the" not in page
 
@@ -56,6 +57,30 @@ def test_the_spread_is_over_all_runs_and_fewer_seeds_are_counted(tmp_path):
         *("15.00 ± 5.00 (1)", "25.00 ± 11.18"),
     )
     assert set(rows[actor.row(split)][2:]) == {"–"}
+
+
+def test_several_labels_stand_beside_what_is_published(tmp_path):
+    micro = {f"f1_micro_at_{share}": [share / 100] for share in other_data.SHARES}
+    found = record(0.5, floor=0.1) | {"details": micro | {"f1_macro_at_50": [0.251]}}
+    store(tmp_path, place(SETS["BlogCatalog"], "", "DeepWalk", 0), found)
+    page = render(tmp_path)["results/other_data.md"]
+    shares = " | ".join(f"{share}.0" for share in other_data.SHARES)
+    assert f"| DeepWalk | 1 | {shares} | 25.1 |" in page
+    assert "| DeepWalk, published | – | 36.0 | 38.2 |" in page
+    assert f"| node2vec | – |{' – |' * 10}" in page
+    assert f"| node2vec, published | – |{' – |' * 9} 25.8 |" in page
+
+
+def test_blocks_side_by_side_have_the_same_mean_length():
+    class Fixed:
+        def __init__(self, Z):
+            self.Z = np.array(Z)
+
+        def fit_transform(self, samples):
+            return self.Z
+
+    both = other_data.SideBySide(Fixed([[3.0, 4.0], [0.0, 15.0]]), Fixed([[0.5], [1.5]]))
+    assert np.allclose(both.fit_transform(None), [[0.3, 0.4, 0.5], [0, 1.5, 1.5]])
 
 
 def test_bonds_are_compared_method_by_method(tmp_path):

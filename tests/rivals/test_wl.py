@@ -9,7 +9,7 @@ import torch
 
 from augcl import InputError, WLKernel
 from augcl.data import GraphSet, as_graphset, node_features
-from augcl.rivals.wl import wl_labels
+from augcl.data.wl import wl_labels
 from grakel_kernels import grakel_graphs, same, weisfeiler_lehman
 
 

@@ -15,7 +15,7 @@ PLAN = Plan(epochs=40, warmup=20, width=32)
 def test_the_plan_is_that_of_the_method():
     assert Plan.of(Spec("MUTAG"), load_graphs("MUTAG")) == PLAN
     nodes = Spec("digits-knn", method="GCA", epochs=None)
-    assert Plan.of(nodes, load_graph("digits-knn")) == Plan(epochs=200, warmup=100, width=128)
+    assert Plan.of(nodes, load_graph("digits-knn")) == Plan(50, 25, 128, candidates=512)
 
 
 @pytest.mark.parametrize("load", [lambda: load_graphs("digits"), lambda: load_graph("digits-knn")])

@@ -16,6 +16,7 @@ def result(**changes):
         "dataset": "/data/my <graphs>.zip",
         "method": "GraphCL",
         "hardness": "augcl",
+        "spec": {"dataset": "/data/my <graphs>.zip"},
         "settings": {"epochs": 2, "hardness": "augcl"},
         "hardness_settings": {"class": "AffinityUncertainty", "params": {"reward": 1.9}},
         "seeds": [0, 1],
@@ -81,6 +82,16 @@ def test_a_weighted_run_shows_loss_weights_classes_and_embeddings(page):
     assert "coloured by class" in text
     assert "python 3.11, torch 2.13" in text
     assert '<p class="warning">' not in text
+
+
+def test_the_mass_of_false_negatives_is_drawn_with_and_without_weights(page):
+    plain = [m | {"false_mass": 0.4} for m in WEIGHTED]
+    text = page(result(), plain)
+    assert "How much of the negatives is false?" in titles(text)
+    assert "share, with weights" not in text
+    text = page(result(), [m | {"false_mass_weighted": 0.3} for m in plain])
+    assert titles(text).count("How much of the negatives is false?") == 1
+    assert "share, with weights" in text
 
 
 def test_names_are_shown_as_they_are_and_never_run(page):

@@ -22,7 +22,8 @@ def test_a_record_tells_what_was_done_and_what_came_out(outcome):
     assert record["labelled"]
     assert len(record["accuracy"]["folds"]) == 10
     assert record["accuracy"]["mean"] == pytest.approx(np.mean(record["accuracy"]["folds"]))
-    assert record["weights"] is None
+    assert list(record["weights"]) == ["false_mass"]
+    assert record["weights"]["false_mass"] == outcome.model.history_[-1]["false_mass"]
     assert record["losses"] == [round(m["loss"], 6) for m in outcome.model.history_]
     assert record["seconds"]["training"] == sum(m["seconds"] for m in outcome.model.history_)
 

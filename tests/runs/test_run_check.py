@@ -55,6 +55,22 @@ def test_a_hardness_without_weights_is_no_defect(weights):
     assert levels(look_at_weights("augcl", weights)) == {"weights": "note"}
 
 
+@pytest.mark.parametrize(
+    ("weighted", "level"), [(0.3, "ok"), (0.4, "note"), (0.5, "warning"), (None, "ok")]
+)
+def test_the_mass_of_false_negatives_should_fall(weighted, level):
+    found = {"false_mass": 0.4} | ({} if weighted is None else {"false_mass_weighted": weighted})
+    (finding,) = [f for f in look_at_weights("augcl", [ALIVE | found]) if f.about == "mass"]
+    assert finding.level == level
+    assert "40.0 %" in finding.what
+    assert levels(look_at_weights("none", [{"false_mass": 0.4}]))["mass"] == "ok"
+
+
+def test_few_negatives_left_out_are_no_collapse():
+    weights = {"fit_left_out": 0.05, "weight_std": 0.2, "near_one": 0.95}
+    assert levels(look_at_weights("nearest", [weights]))["weights"] == "ok"
+
+
 def test_weights_without_a_fit_or_labels_are_looked_at_as_far_as_they_go():
     assert levels(look_at_weights("progcl", [{"weight_std": 0.3}])) == {"weights": "ok"}
 

@@ -19,6 +19,7 @@ from augcl.attacks.rules import Rules, flip_edges, is_edge, least_of_each
 from augcl.data.graph import GraphSet
 from augcl.encoders.heads import glorot_linear
 from augcl.encoders.structure2vec import Structure2Vec
+from augcl.errors import ours
 from augcl.ops.adam import Adam
 from augcl.ops.segments import segment_sum, uniform
 from augcl.training.checkpoint import (
@@ -371,8 +372,9 @@ def train_agent(
     file = None if folder is None else folder / CHECKPOINT
     if file is not None and resume and file.exists():
         snapshot = Snapshot.read(file)
-        same_settings(snapshot.facts["settings"], settings, file.parent)
-        agent.restore(snapshot)
+        with ours(file, "delete it"):
+            same_settings(snapshot.facts["settings"], settings, file.parent)
+            agent.restore(snapshot)
     with progress_bar("RL-S2V", schedule.updates, show=progress) as report:
         if not agent.replay.seen:
             for _ in range(schedule.burn_in):

@@ -428,6 +428,11 @@ class Structure2VecClassifier(GraphClassifierEstimator):
                 f"hardness {type(self.hardness_).__name__} is used only in pre-training: give "
                 "pretrain=True, or leave out the hardness"
             )
+        if self.hardness_.affinity_of != "projection":
+            raise InputError(
+                f"hardness {type(self.hardness_).__name__} compares {self.hardness_.affinity_of!r} "
+                "vectors, but pre-training has only the projections: set 'projection'"
+            )
         self._view = VictimDrop(form=by_recipe(self, "view"))
         contrasted = self._contrasted
         self._schedule = HardnessSchedule(self.hardness_, epochs=contrasted, usual=contrasted // 2)

@@ -19,9 +19,10 @@ from augcl.attacks.rules import Semantics, flip_edges
 from augcl.checks import number, whole_number
 from augcl.data.convert import as_graphset
 from augcl.data.graph import GraphSet
-from augcl.errors import InputError
+from augcl.errors import InputError, ours
 from augcl.methods.recipes import by_recipe
-from augcl.training.checkpoint import Snapshot, load_module, prefixed
+from augcl.ops.rebuild import rebuilt
+from augcl.training.checkpoint import Snapshot, prefixed
 from augcl.training.method import fingerprint, seeded_generator
 from augcl.training.threads import threads_for
 
@@ -59,12 +60,13 @@ class LearnedAttack(Attack):
         if not file.exists():
             raise InputError(f"{path} contains no attack: {FILE} is missing")
         snapshot = Snapshot.read(file)
-        attack = cls(**{**snapshot.facts["settings"], "semantics": semantics})
-        attack.n_features_in_ = snapshot.facts["features"]
-        attack.network_ = attack._network(torch.Generator())
-        load_module(attack.network_, snapshot.part("network"))
-        attack.history_ = snapshot.facts["history"]
-        return attack
+        with ours(file, "train the attack again"):
+            attack = cls(**{**snapshot.facts["settings"], "semantics": semantics})
+            attack.n_features_in_ = snapshot.facts["features"]
+            weights = snapshot.part("network")
+            attack.network_ = rebuilt(lambda: attack._network(torch.Generator()), weights)
+            attack.history_ = list(snapshot.facts["history"])
+            return attack
 
 
 class RLS2V(LearnedAttack):

@@ -110,7 +110,7 @@ def attack(
     from augcl.attacks import RLS2V
     from augcl.attacks.graph_attack import changed_edges
     from augcl.data.generators import first_and_last
-    from augcl.files import write_json, write_text
+    from augcl.files import locked, write_json, write_text
     from augcl.paper.attacks import PRETRAININGS, AttackSpec, accuracy_of
     from augcl.runs.models import load_model
     from augcl.training.method import plain_settings
@@ -128,44 +128,45 @@ def attack(
     attacker = spec.attack(attack, seed)
     attacker.check()  # before minutes of training
     train, test = first_and_last(_labelled_graphs(dataset, features, data_dir))
-    written = []
-    if model is None:
-        victim: Any = spec.victim(seed)
-        victim.fit(
-            train,
-            test=test if victim.selects_on_test else None,
-            folder=out / "model",
-            resume=resume,
-        )
-        victim.save(out / "model")
-        written.append("model")
-    else:
-        victim = load_model(model)
-        if not hasattr(victim, "predict"):
-            raise InputError(f"{model} holds a {type(victim).__name__}, not a classifier")
-    if isinstance(attacker, RLS2V):
-        seen = test if attacker.learns_on_attacked else train
-        attacker.fit(victim, seen, folder=out / "agent", resume=resume)
-        attacker.save(out / "agent")
-        written.append("agent")
-    changed = attacker.perturb(victim, test)
-    settings = plain_settings(attacker)["params"]
-    result = {
-        "dataset": dataset,
-        "attack": attack,
-        "budget": budget,
-        "changes": changes,
-        "recipe": recipe,
-        "seed": seed,
-        "victim": {"method": type(victim).__name__, "settings": victim.settings()},
-        "settings": {k: v for k, v in settings.items() if k != "progress"},
-        "clean": accuracy_of(victim, test),
-        "attacked": accuracy_of(victim, changed),
-    }
-    write_json(out / "result.json", result)
-    rows = [("graph", "source", "target", "change"), *changed_edges(test, changed)]
-    text = "".join(",".join(map(str, row)) + "\n" for row in rows)
-    write_text(out / "changed_edges.csv", text)
+    with locked(out):
+        written = []
+        if model is None:
+            victim: Any = spec.victim(seed)
+            victim.fit(
+                train,
+                test=test if victim.selects_on_test else None,
+                folder=out / "model",
+                resume=resume,
+            )
+            victim.save(out / "model")
+            written.append("model")
+        else:
+            victim = load_model(model)
+            if not hasattr(victim, "predict"):
+                raise InputError(f"{model} holds a {type(victim).__name__}, not a classifier")
+        if isinstance(attacker, RLS2V):
+            seen = test if attacker.learns_on_attacked else train
+            attacker.fit(victim, seen, folder=out / "agent", resume=resume)
+            attacker.save(out / "agent")
+            written.append("agent")
+        changed = attacker.perturb(victim, test)
+        settings = plain_settings(attacker)["params"]
+        result = {
+            "dataset": dataset,
+            "attack": attack,
+            "budget": budget,
+            "changes": changes,
+            "recipe": recipe,
+            "seed": seed,
+            "victim": {"method": type(victim).__name__, "settings": victim.settings()},
+            "settings": {k: v for k, v in settings.items() if k != "progress"},
+            "clean": accuracy_of(victim, test),
+            "attacked": accuracy_of(victim, changed),
+        }
+        write_json(out / "result.json", result)
+        rows = [("graph", "source", "target", "change"), *changed_edges(test, changed)]
+        text = "".join(",".join(map(str, row)) + "\n" for row in rows)
+        write_text(out / "changed_edges.csv", text)
     if as_json:
         typer.echo(json.dumps(result, indent=1))
     else:

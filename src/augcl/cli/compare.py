@@ -1,11 +1,14 @@
-"""`augcl compare`: does a weighting of negatives help on your data?"""
+"""`augcl compare`: what should I use on my data? And: does a weighting of negatives help there?"""
 
 from __future__ import annotations
 
+import math
 import os
-from collections.abc import Iterable
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -25,9 +28,17 @@ from augcl.cli.options import (
     Targets,
     Task,
 )
-from augcl.cli.reproduce import show
+from augcl.cli.reproduce import show, split_names
 from augcl.cli.settings import read_settings
 from augcl.errors import InputError, one_of
+
+if TYPE_CHECKING:
+    from augcl.data import GraphSet, NodeGraph
+    from augcl.paper.cells import Cell, Failure
+    from augcl.paper.grid import Outcome
+    from augcl.paper.table import Table
+    from augcl.runs.recommend import Costs, LeftOut, Scores
+    from augcl.runs.run import Spec
 
 
 def compare(
@@ -44,6 +55,15 @@ def compare(
     smiles: Smiles = None,
     skip_bad: SkipBad = False,
     data_dir: DataDir = None,
+    methods: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Rows, separated by commas or one per option: any of augcl methods, untrained, or "
+            "METHOD+HARDNESS.",
+            show_default="those that suit the data",
+            rich_help_panel=METHOD,
+        ),
+    ] = None,
     method: Annotated[
         str | None,
         typer.Option(
@@ -52,6 +72,15 @@ def compare(
             rich_help_panel=METHOD,
         ),
     ] = None,
+    hardness_study: Annotated[
+        bool,
+        typer.Option(
+            "--hardness-study",
+            help="Ask another question: does a weighting of negatives help? Floor, base, each "
+            "hardness, and an oracle that knows the labels.",
+            rich_help_panel=METHOD,
+        ),
+    ] = False,
     select: Select = None,
     settings: Annotated[
         list[str] | None,
@@ -68,7 +97,7 @@ def compare(
         typer.Option(
             min=1,
             help="Number of training epochs of each row, except the untrained one.",
-            show_default="40 for graphs, by the preset for nodes",
+            show_default="set by the method",
             rich_help_panel=TRAINING,
         ),
     ] = None,
@@ -81,6 +110,14 @@ def compare(
             rich_help_panel=TRAINING,
         ),
     ] = None,
+    budget: Annotated[
+        str,
+        typer.Option(
+            metavar="TIME",
+            help="Time for this command, such as 90s, 10m or 2h; none runs all rows.",
+            rich_help_panel=TRAINING,
+        ),
+    ] = "10m",
     candidates: Candidates = None,
     jobs: Jobs = None,
     out: Annotated[
@@ -89,54 +126,301 @@ def compare(
     ] = Path("comparison"),
     as_json: Json = False,
 ) -> None:
-    """Compare the ways to weigh negatives on your data.
+    """Compare methods on your data, and recommend one.
 
-    The table has the untrained encoder (lower bound), the base method, the base with each
-    hardness, and an oracle that knows the labels (upper bound: what a weighting could gain). Below
-    it stands what the evidence supports. Repeat the command to continue a stopped comparison.
+    All rows are scored on the same splits, the cheapest first: training-free embeddings, the
+    untrained encoder, the base method, the base with each hardness. What does not fit into
+    --budget is listed with its estimate. Repeat the command to continue a stopped comparison.
 
     Examples:
 
         augcl compare my.zip
 
-        augcl compare my_graph --method GRACE --select inner
+        augcl compare my.csv --target logP --budget 1h
 
-        augcl compare my.zip --set tau=0.5
+        augcl compare my_graph --methods Propagation,GCA,DGI
+
+        augcl compare my.zip --hardness-study
     """
     from augcl.data.catalogue import known_name
     from augcl.data.loading import level_of
-    from augcl.paper.cells import compute_missing
-    from augcl.paper.reproductions import compared
     from augcl.paper.rows import GRAPHS, NODES, NODES_GRACE
-    from augcl.paper.study import Study
-    from augcl.runs.run import check
+    from augcl.runs.recommend import read_budget
+    from augcl.runs.run import Spec
 
     if select is not None:
         one_of(select, ("inner",), "way to select")
+        if not hardness_study:
+            raise InputError("--select chooses settings of a hardness: add --hardness-study")
+    if hardness_study and methods:
+        raise InputError("--hardness-study has rows of its own: leave out --methods")
+    time_left = read_budget(budget)
     dataset = known_name(dataset) or dataset
     level = level_of(dataset, data_dir=data_dir)
-    graphs = level == "graph"
     every = (GRAPHS, NODES, NODES_GRACE)
     tables = {table.base: table for table in every if table.level == level}
     table = tables[next(iter(tables)) if method is None else _base(method, tables, level)]
-    seeds = seeds or (5 if graphs else 3)
+    seeds = seeds or (5 if level == "graph" else 3)
     options, _ = read_settings(settings, table.base, None, {"candidates": candidates})
     reading: dict[str, Any] = {"target": target, "task": task, "missing": missing}
     reading |= {"smiles": smiles, "skip_bad": skip_bad}
-    study = Study(
-        out=out,
-        datasets=(dataset,),
-        rows=table.compared,
-        seeds=seeds,
-        epochs=epochs,
-        features=features,
-        options=options,
-        select=select is not None,
-        data_dir=data_dir,
-        reading=reading,
+    jobs = jobs or os.cpu_count() or 1
+    if hardness_study:
+        from augcl.paper.study import Study
+
+        study = Study(
+            out=out,
+            datasets=(dataset,),
+            rows=table.compared,
+            seeds=seeds,
+            epochs=epochs,
+            features=features,
+            options=options,
+            select=select is not None,
+            data_dir=data_dir,
+            reading=reading,
+        )
+        _study_hardness(study, table, jobs, as_json=as_json)
+        return
+    base = Spec(
+        dataset, table.base, "none", epochs=epochs, features=features, options=options, **reading
     )
+    asked = split_names(methods, lambda text: False)
+    work = Work(out, seeds, jobs, time_left, data_dir)
+    outcome, failures = _side_by_side(base, asked, work)
+    show(outcome, out, failures, as_json=as_json)
+
+
+# What should I use?
+
+
+@dataclass
+class Work:
+    """Where and how long the rows are computed, and what came of it."""
+
+    out: Path
+    seeds: int
+    jobs: int
+    budget: float | None
+    data_dir: str | None
+    scores: dict[str, Scores] = field(default_factory=dict)
+    left_out: list[LeftOut] = field(default_factory=list)
+    failures: list[Failure] = field(default_factory=list)
+
+
+def _side_by_side(base: Spec, asked: tuple[str, ...], work: Work) -> tuple[Outcome, list[Failure]]:
+    """Compute the rows within the budget; return table, recommendation and failures."""
+    from augcl.paper.cells import Cell
+    from augcl.paper.table import identity
+    from augcl.runs.recommend import Costs, cost_rank, row_name, spec_of, usual_rows
+    from augcl.runs.run import check
+
+    names = list(dict.fromkeys(row_name(text, base.level) for text in asked))
+    data = base.load(work.data_dir)
+    if data.y is None:
+        raise InputError(
+            f"{base.dataset} has no labels: a comparison needs some, of a part at least "
+            "(--target names their column); augcl train needs none"
+        )
+    check(base, data)
+    names = sorted(names, key=cost_rank) or usual_rows(data, base.method)
+    specs = {name: spec_of(name, base) for name in names}
+    for spec in specs.values() if asked else ():
+        spec.estimator(data, 0).check()
+    cells = {name: Cell(s, 0, identity(s, work.data_dir)) for name, s in specs.items()}
+    _compute(cells, base, Costs(data), work, strict=bool(asked))
+    if not work.scores:
+        reason = work.failures[0].reason if work.failures else str(work.left_out[0])
+        raise InputError(f"no row could be computed: {reason}")
+    return _advice(specs, data, work), work.failures
+
+
+def _compute(
+    cells: Mapping[str, Cell], base: Spec, costs: Costs, work: Work, *, strict: bool
+) -> None:
+    """Compute the rows in their order, as far as they fit into the budget.
+
+    The first row is always computed. With `strict`, wrong input of a row is a failure; else the
+    row is left out, because nobody asked for it.
+    """
+    from augcl.paper.cells import compute_missing
+    from augcl.paper.records import is_finished, read_seeds
+    from augcl.runs.cost import duration
+    from augcl.runs.recommend import LeftOut, Scores
+    from augcl.training.progress import progress_bar
+
+    end = math.inf if work.budget is None else time.monotonic() + work.budget
+    with progress_bar("trainings", len(cells) * work.seeds) as report:
+        for number, (name, cell) in enumerate(cells.items()):
+            wanted = [cell.with_seed(seed) for seed in range(work.seeds)]
+            missing = [one for one in wanted if not is_finished(one.path(work.out), work.out)]
+            reason, seconds = "", None
+            while missing and not reason:
+                left = end - time.monotonic()
+                if cell.spec.method == base.method and cell.spec.epochs != 0:
+                    costs.try_if_tight(base, work.seeds, left)
+                seconds = math.ceil(len(missing) / work.jobs) * costs.seconds(cell.spec)
+                if seconds > left and work.scores:
+                    rest = duration(left) if left > 0 else "nothing"
+                    reason = f"it takes about {duration(seconds)}, {rest} of the budget was left"
+                    break
+                note = "" if left == math.inf else f", {duration(max(0, left))} of the budget left"
+                report(number * work.seeds + len(wanted) - len(missing), f"{name}{note}")
+                now, missing = missing[: work.jobs], missing[work.jobs :]
+                failed = compute_missing(
+                    now, work.out, data_dir=work.data_dir, jobs=work.jobs, progress=False
+                )
+                if failed:
+                    reason, seconds = failed[0].reason, None
+                    if strict or not reason.startswith("InputError"):
+                        work.failures += failed
+                    reason = reason.removeprefix("InputError: ")
+                _learn(costs, cell, work)
+            _learn(costs, cell, work)
+            if not reason:
+                records = read_seeds(cell.path(work.out), work.out)
+                found = [records[seed] for seed in range(work.seeds) if seed in records]
+                undefined = [r["undefined"] for r in found if r["accuracy"] is None]
+                if found and not undefined:
+                    work.scores[name] = Scores.of(found, cell.spec.level)
+                    continue
+                reason, seconds = (undefined or ["it has no result"])[0], None
+            work.left_out.append(LeftOut(name, seconds, reason))
+
+
+def _learn(costs: Costs, cell: Cell, work: Work) -> None:
+    """Correct the estimates by what a row has cost."""
+    from augcl.paper.records import read_seeds
+
+    records = read_seeds(cell.path(work.out), work.out).values()
+    known = [record["seconds"] for record in records if "seconds" in record]
+    if known:
+        costs.measured(cell.spec, known[-1])
+
+
+def _advice(specs: Mapping[str, Spec], data: GraphSet | NodeGraph, work: Work) -> Outcome:
+    """Return the table, the recommendation and all numbers."""
+    from augcl.data import GraphSet
+    from augcl.evaluation.scoring import NAMES
+    from augcl.paper.grid import Grid, Outcome
+    from augcl.runs import recommend
+    from augcl.runs.cost import size
+
+    rows = work.scores
+    graphs = isinstance(data, GraphSet)
+    scoring, protocol = (getattr(next(iter(rows.values())), n) for n in ("scoring", "protocol"))
+    free = {name: row for name, row in rows.items() if name in recommend.TRAINING_FREE}
+    reference = recommend.best_row(free or dict(list(rows.items())[:1]))
+    best, chosen = recommend.best_row(rows), recommend.recommended_row(rows)
+    lines = []
+    floor = next((row.floor for row in rows.values() if row.floor is not None), None)
+    if floor is not None:
+        name = "mean" if scoring == "r2" else "majority"
+        lines.append((name, recommend.score_text(scoring, floor), "", "", "", ""))
+    for name, row in rows.items():
+        apart = recommend.difference_text(scoring, row, rows[reference])
+        lines.append(
+            (
+                name,
+                recommend.with_interval(scoring, row.mean, row.interval()),
+                "" if name == reference else apart,
+                recommend.seconds_text(row.training),
+                recommend.seconds_text(row.embedding),
+                "" if row.memory is None else size(row.memory),
+            )
+        )
+    unit = " in %" if scoring == "accuracy" else ""
+    header = (
+        "",
+        f"{NAMES[scoring]}{unit}",
+        f"− {reference}",
+        "train",
+        "embed",
+        "memory",
+    )
+    notes = [
+        f"{protocol}, {work.seeds} seed{'s' * (work.seeds > 1)}, the same splits for all rows.",
+        "±: half of the 95 % interval. train: one training on one core. embed: "
+        f"{'a new graph' if graphs else 'all nodes'}. memory: peak, with Python and torch.",
+    ]
+    if work.left_out:
+        listed = "; ".join(map(str, work.left_out))
+        notes.append(f"Not run: {listed}.")
+    sentences = recommend.recommendation(
+        rows, work.left_out, things="graphs" if graphs else "nodes"
+    )
+    nested = recommend.nested_choice(rows)
+    if nested is not None:
+        text = recommend.with_interval(scoring, nested.scores.mean, nested.scores.interval())
+        sentences.append(
+            f"Expected {NAMES[scoring]} of this recommendation: {text}{unit and ' %'}. "
+            "In each split the row is chosen without the test part, by the same rule, and scored "
+            "on the test part, so that the choice does not flatter it."
+        )
+    commands = {
+        name: recommend.train_command(
+            spec, recommend.run_folder(spec, name), data_dir=work.data_dir
+        )
+        for name, spec in specs.items()
+    }
+    for name in dict.fromkeys((chosen, best)):
+        sentences += [f"Train {name}:", f"    {commands[name]}"]
+    found = {
+        name: {
+            "mean": row.mean,
+            "interval": row.interval(),
+            "splits": [[None if math.isnan(v) else v for v in seed] for seed in row.outer.tolist()],
+            "against_training_free": _plain(
+                None if name == reference else row.minus(rows[reference])
+            ),
+            "training_seconds": row.training,
+            "embedding_seconds": row.embedding,
+            "memory_bytes": row.memory,
+            "command": commands[name],
+        }
+        for name, row in rows.items()
+    }
+    numbers = {
+        "dataset": specs[chosen].dataset,
+        "task": data.task,
+        "protocol": protocol,
+        "scoring": scoring,
+        "seeds": work.seeds,
+        "floor": floor,
+        "rows": found,
+        "left_out": [asdict(out) for out in work.left_out],
+        "best_training_free": reference if free else None,
+        "best": best,
+        "recommended": chosen,
+        "expected": None
+        if nested is None
+        else {
+            "mean": nested.scores.mean,
+            "interval": nested.scores.interval(),
+            "chosen": nested.chosen,
+        },
+    }
+    grid = Grid(data.name, header, tuple(lines), tuple(notes))
+    return Outcome("recommendation", [grid], numbers, sentences=sentences)
+
+
+def _plain(found: Any) -> dict[str, Any] | None:
+    return None if found is None else asdict(found)
+
+
+# Does a weighting of negatives help?
+
+
+def _study_hardness(study: Any, table: Table, jobs: int, *, as_json: bool) -> None:
+    """Show floor, base, every hardness and the oracle, and what the evidence supports."""
+    from augcl.paper.cells import compute_missing
+    from augcl.paper.reproductions import compared
+    from augcl.runs.run import check
+
+    (dataset,) = study.datasets
+    graphs = table.level == "graph"
     spec = table.spec(dataset, table.base, study.setting(table))
-    data = spec.load(data_dir)
+    data = spec.load(study.data_dir)
     if data.y is None:
         raise InputError(f"{dataset} has no labels: a comparison needs them")
     if data.labels is None:
@@ -146,15 +430,13 @@ def compare(
         )
     check(spec, data)
     enough = 2 if graphs else 3
-    if seeds < enough:
+    if study.seeds < enough:
         typer.echo(
-            f"augcl: warning: {seeds} seed{'s' * (seeds > 1)} per row cannot separate a "
-            f"difference from chance: --seeds {enough} or more gives a verdict",
+            f"augcl: warning: {study.seeds} seed{'s' * (study.seeds > 1)} per row cannot separate "
+            f"a difference from chance: --seeds {enough} or more gives a verdict",
             err=True,
         )
-    failures = compute_missing(
-        study.cells(table), study.out, data_dir=data_dir, jobs=jobs or os.cpu_count() or 1
-    )
+    failures = compute_missing(study.cells(table), study.out, data_dir=study.data_dir, jobs=jobs)
     show(compared(study, table, "comparison"), study.out, failures, as_json=as_json)
 
 

@@ -72,6 +72,7 @@ def embed(
     from augcl.data import GraphSet, NodeGraph, Reading, load_graph, load_graphs
     from augcl.data.features import UNKNOWN, known_columns
     from augcl.data.targets import NoTargetError
+    from augcl.runs.cost import counted
     from augcl.runs.embedding_file import check_ending, write_embeddings
     from augcl.runs.models import load_model
     from augcl.runs.seeds import RESULT, read_result
@@ -104,9 +105,10 @@ def embed(
     edge_columns = getattr(model, "edge_columns_", None)
     data, left_out = known_columns(data, model.columns_, edge_columns, unknown=unknown)
     if left_out:
-        what = "columns of features" if unknown == "ignore" else "graphs"
+        what = counted(len(left_out), "column" if unknown == "ignore" else "graph")
+        why = "never seen in training" if unknown == "ignore" else "with values never seen"
         typer.echo(
-            f"augcl: warning: {len(left_out)} {what} never seen in training left out: "
+            f"augcl: warning: {what} {why} left out: "
             f"{', '.join(left_out[:20])}{' …' if len(left_out) > 20 else ''}",
             err=True,
         )

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import errno
 import inspect
+import io
+import os
+import signal
 import sys
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 
 import typer
 
@@ -25,7 +30,7 @@ from augcl.errors import InputError
 from augcl.training.progress import print_warning
 from augcl.training.threads import keep_freed_memory
 
-INTERRUPTED = 130
+INTERRUPTED, TERMINATED, CLOSED_PIPE = 130, 143, 141
 CURES = {
     errno.ENOSPC: "free some space, then repeat the command (augcl train: with --resume)",
     errno.EDQUOT: "free some space, then repeat the command (augcl train: with --resume)",
@@ -93,8 +98,29 @@ def main() -> None:
     """Run the command line. Exit code 0: done; 2: the input is wrong; 1: our bug."""
     warnings.showwarning = print_warning
     keep_freed_memory()
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # a terminal may not know a letter
+            stream.reconfigure(errors="replace")
+    code = _run()
     try:
-        code = app(standalone_mode=False)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        code = _nobody_reads()
+    sys.exit(code)
+
+
+def _run() -> int:
+    try:
+        with _terminating():
+            code = app(standalone_mode=False)
+    except SystemExit as stop:  # the way of Typer and Rich to say that nobody reads the output
+        if not isinstance(stop.__context__, BrokenPipeError):
+            raise
+        return _nobody_reads()
+    except BrokenPipeError:
+        return _nobody_reads()
+    except MemoryError:
+        code = _fail("not enough memory: use a smaller batch size or --jobs 1, or a larger machine")
     except InputError as error:
         code = _fail(str(error))
     except OSError as error:
@@ -114,6 +140,7 @@ def main() -> None:
         # Without a message the help was asked for, by giving no command, and has been printed.
         code = _fail(f"{message} (see {command} --help)") if message else 0
     if code == INTERRUPTED:  # Typer returns this code for Ctrl-C
+        code = _signal_code
         cures = {
             "train": "; the same command with --resume continues from the last epoch",
             "attack": "; the same command with --resume continues from the last checkpoint",
@@ -121,7 +148,37 @@ def main() -> None:
             "compare": "; the same command continues",
         }
         _fail("stopped" + cures.get("".join(sys.argv[1:2]), ""))
-    sys.exit(code if isinstance(code, int) else 0)
+    return code if isinstance(code, int) else 0
+
+
+_signal_code = INTERRUPTED
+
+
+@contextmanager
+def _terminating() -> Iterator[None]:
+    """Let SIGTERM, which batch systems send, end the command as Ctrl-C does."""
+
+    def stop(*_: object) -> None:
+        global _signal_code
+        _signal_code = TERMINATED
+        raise KeyboardInterrupt
+
+    try:
+        before = signal.signal(signal.SIGTERM, stop)
+    except ValueError:  # not in the main thread
+        yield
+        return
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _nobody_reads() -> int:
+    """End in silence, as other commands do behind ``| head``."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return CLOSED_PIPE
 
 
 def _fail(message: str) -> int:

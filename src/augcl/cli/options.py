@@ -15,8 +15,9 @@ Candidates = Annotated[
     int | None,
     typer.Option(
         min=2,
-        help="Number of random negatives per step, for embeddings of nodes.",
-        show_default="all nodes",
+        help="Number of random negatives per step, for embeddings of nodes; "
+        "--set candidates=all takes all.",
+        show_default="set by the preset",
         rich_help_panel=TRAINING,
     ),
 ]

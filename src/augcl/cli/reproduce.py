@@ -34,8 +34,8 @@ def reproduce(
         str,
         typer.Argument(
             help="graph-classification, node-classification, improvement, attacks, ablation, "
-            "alpha, reward, time, convergence, readings, node-readings, figure-1, theorem or "
-            "headroom."
+            "alpha, reward, time, convergence, readings, node-readings, figure-1, theorem, "
+            "hardness or headroom."
         ),
     ],
     datasets: Annotated[
@@ -132,7 +132,7 @@ def reproduce(
     about = REPRODUCTIONS[one_of(what, REPRODUCTIONS, "reproduction")]
     if select is not None:
         one_of(select, ("inner",), "way to select")
-    rows = _split(methods, about.known.__contains__)
+    rows = split_names(methods, about.known.__contains__)
     rows = tuple(one_of(any_case(row, about.known), about.known, "method") for row in rows)
     if recipe is not None:
         one_of(recipe, ("default", "paper", "authors"), "recipe")
@@ -146,7 +146,7 @@ def reproduce(
     for option, value in given.items():
         if value is not None and option not in about.takes:
             raise InputError(f"--{option} has no meaning for {what}: leave it out")
-    chosen = _known(_split(datasets, lambda text: Path(text).exists()))
+    chosen = _known(split_names(datasets, lambda text: Path(text).exists()))
     for dataset in chosen:
         _check_kind(dataset, about.level, what)
     study = Study(
@@ -177,7 +177,8 @@ def show(outcome: Outcome, out: Path, failures: list[Failure], *, as_json: bool)
         for grid in outcome.grids:
             console.print(grid.terminal())
         for sentence in outcome.sentences:
-            console.print(sentence, markup=False, highlight=False)
+            command = sentence.startswith("    ")  # stays in one line, to be copied
+            console.print(sentence, markup=False, highlight=False, soft_wrap=command)
         typer.echo(f"wrote {', '.join(str(path) for path in paths)}")
     if failures:
         _report(failures)
@@ -213,7 +214,7 @@ def _cells_at_least(what: str, methods: list[str] | None, seeds: int | None, out
     return rows * (seeds or 1)
 
 
-def _split(given: list[str] | None, whole: Callable[[str], bool]) -> tuple[str, ...]:
+def split_names(given: list[str] | None, whole: Callable[[str], bool]) -> tuple[str, ...]:
     """Return the names in order, each once; keep a text whole that is a name with a comma."""
     texts = ([text] if whole(text) else text.split(",") for text in given or [])
     names = (name.strip() for several in texts for name in several)

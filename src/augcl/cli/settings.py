@@ -176,10 +176,14 @@ def _value(key: str, text: str, hint: Any) -> Any:
         except ValueError:
             continue
     expected = " or ".join(
-        WORDS.get(m) or f"{len(get_args(m))} values with commas between them"
+        WORDS.get(m) or f"{_count(m)} values with commas between them"
         for m in sorted(members, key=lambda m: m is NoneType)
     )
     raise InputError(f"--set {key}={text}: give {expected}")
+
+
+def _count(member: Any) -> str:
+    return "several" if get_args(member)[-1] is Ellipsis else str(len(get_args(member)))
 
 
 def _as(member: Any, text: str) -> Any:
@@ -192,8 +196,10 @@ def _as(member: Any, text: str) -> Any:
             raise ValueError
         return values[text.lower()]
     if get_origin(member) is tuple:
-        parts = text.split(",")
-        return tuple(_as(m, p.strip()) for m, p in zip(get_args(member), parts, strict=True))
+        parts, kinds = text.split(","), get_args(member)
+        if kinds[-1] is Ellipsis:
+            kinds = kinds[:1] * len(parts)
+        return tuple(_as(m, p.strip()) for m, p in zip(kinds, parts, strict=True))
     value = member(text)
     if not math.isfinite(value):
         raise ValueError

@@ -32,6 +32,13 @@ from augcl.cli.options import (
 )
 from augcl.cli.settings import Settings, read_settings
 from augcl.errors import InputError, need, one_of
+from augcl.files import LOCK, locked
+
+SHORT = {"wl": "WLFeatures", "propagation": "Propagation", "morgan": "MorganFingerprints"}
+"""Short names of what often stands beside a trained method."""
+
+FLOORS = {"graph": "wl", "node": "propagation"}
+"""What stands beside the default method."""
 
 
 def train(
@@ -61,7 +68,7 @@ def train(
     hardness: Annotated[
         str | None,
         typer.Option(
-            help="How to weigh the negatives: none, augcl, dcl, hcl or progcl.",
+            help="How to weigh the negatives: none, augcl, dcl, hcl, progcl or nearest.",
             show_default="augcl if the method has negatives",
             rich_help_panel=METHOD,
         ),
@@ -76,9 +83,18 @@ def train(
     preset: Annotated[
         str | None,
         typer.Option(
-            help="Published settings for nodes, named after a data set, for instance Cora or "
-            "Amazon-Photo/published.",
-            show_default="those of the data set, if published",
+            help="Settings: published (those of the papers for this data set), default, or for "
+            "nodes those published for another one, for instance Cora.",
+            show_default="default; published for another recipe",
+            rich_help_panel=METHOD,
+        ),
+    ] = None,
+    beside: Annotated[
+        str | None,
+        typer.Option(
+            help="Put the embeddings of another method beside: wl, propagation, morgan, the name "
+            "of any method, or none.",
+            show_default="wl for graphs and propagation for nodes, if --method is not given",
             rich_help_panel=METHOD,
         ),
     ] = None,
@@ -182,19 +198,24 @@ def train(
         raise InputError("--resume continues a run and --overwrite replaces it: give only one")
 
     from augcl.data.loading import level_of
+    from augcl.evaluation.svm import HINT
     from augcl.runs.data_check import MANY_CLASSES, advice
     from augcl.runs.models import METHODS, method_name
     from augcl.runs.run import Spec, check
     from augcl.runs.seeds import Place, clear_run, run_seeds
 
     level = level_of(dataset, data_dir=data_dir)
+    if beside is None:
+        ours = method is None and preset in (None, "default") and recipe == "default"
+        beside = FLOORS[level] if ours else "none"
+    other = None if beside.lower() == "none" else method_name(SHORT.get(beside, beside), level)
     method = method_name(method or ("GraphCL" if level == "graph" else "GCA"), level)
     known = METHODS[method]().get_params(deep=False)
     hardness = _hardness_name(hardness or ("augcl" if "hardness" in known else "none"))
     for option, asked in (("epochs", epochs is not None), ("recipe", recipe != "default")):
         if asked and option not in known:
             raise InputError(f"{method} has no option {option}: leave it out")
-    flags = {"batch_size": batch_size, "preset": preset, "candidates": candidates}
+    flags = {"batch_size": batch_size, "candidates": candidates}
     options, hardness_options = read_settings(
         settings, method, hardness, {**flags, "lr": lr, "tau": tau}
     )
@@ -203,6 +224,8 @@ def train(
         method=method,
         hardness=hardness,
         recipe=recipe,
+        preset=preset,
+        beside=other,
         epochs=epochs,
         features=features,
         augmentation=augmentation,
@@ -223,15 +246,12 @@ def train(
         check(spec, data, device=device, judge=evaluate)
     except InputError as error:  # the cause may be a target that is no class
         cures = [finding.cure for finding in findings if finding.about == MANY_CLASSES]
-        raise InputError("; ".join([str(error), *cures])) from None
+        said = str(error).replace(HINT, "") if cures else str(error)  # the cure says the same
+        raise InputError("; ".join([said, *cures])) from None
     for finding in [] if as_json else findings:
         typer.echo(f"{finding.level}: {finding.about}: {finding.what}; {finding.cure}")
     seeds = seeds or (5 if graphs else 1)
     out = out or Path("runs") / f"{data.name}-{method}-{hardness}"
-    if out.exists() and any(out.iterdir()) and not resume:
-        if not overwrite:
-            raise InputError(f"{out} is not empty: add --resume or --overwrite, or another --out")
-        clear_run(out)
     if resume and not out.exists():
         typer.echo(f"augcl: no run to resume in {out}: starting a new one", err=True)
     place = Place(
@@ -242,8 +262,15 @@ def train(
         resume=resume,
         judge=evaluate,
     )
-    result = run_seeds(spec, seeds, place)
-    page = _write_page(out)
+    with locked(out):
+        if not resume and any(path.name != LOCK for path in out.iterdir()):
+            if not overwrite:
+                raise InputError(
+                    f"{out} is not empty: add --resume or --overwrite, or another --out"
+                )
+            clear_run(out)
+        result = run_seeds(spec, seeds, place)
+        page = _write_page(out)
     if as_json:
         typer.echo(json.dumps(result, indent=1))
     else:
@@ -285,5 +312,7 @@ def result_table(result: dict[str, Any]) -> Table:
     accuracy, caption = result["accuracy"], None
     if accuracy is not None and has_spread(accuracy):
         caption = f"±: standard deviation over the {accuracy.get('std_over', 'seeds')}"
-    title = f"{result['method']} + {result['hardness']} on {Path(result['dataset']).name}"
+    beside = result["spec"].get("beside")
+    method = f"{result['method']} beside {beside}" if beside else result["method"]
+    title = f"{method} + {result['hardness']} on {Path(result['dataset']).name}"
     return two_columns(title, result_rows(result), caption)

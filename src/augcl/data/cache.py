@@ -22,13 +22,14 @@ from augcl.data.node_graph import NodeGraph, Splits
 from augcl.data.sparse import torch_csr
 from augcl.files import atomic_path
 
-FORMAT = 6  # count up when a reader gives other arrays for the same file
+FORMAT = 7  # count up when a reader gives other arrays for the same file
 SMALLEST = 1_000_000  # bytes; smaller files are read as fast as the cache
 
 G = TypeVar("G")
 
 _CSR = ("crow_indices", "col_indices", "values")
 _ABOUT_NODES = ("name", "names", "classes", "columns", "cleaned", "edge_columns", "targets")
+_ABOUT_GRAPHS = (*_ABOUT_NODES[1:4], *_ABOUT_NODES[5:], "smiles", "attr_columns")
 _TENSORS = ("x", "edge_index", "node_ptr", "edge_ptr", "y", "node_attr", "edge_attr")
 
 
@@ -85,7 +86,7 @@ def _cached(
 def _graphs_to_parts(graphs: GraphSet) -> Parts:
     found = {key: getattr(graphs, key) for key in _TENSORS}
     about: dict[str, Any] = {"name": graphs.name, "cleaned": graphs.cleaned}
-    for key in ("names", "columns", "classes", "edge_columns", "targets", "smiles"):
+    for key in _ABOUT_GRAPHS:
         about[key] = None if getattr(graphs, key) is None else list(getattr(graphs, key))
     return {key: value for key, value in found.items() if value is not None}, about
 

@@ -17,7 +17,7 @@ from augcl.data.edges import check_pairs
 from augcl.data.features import node_features
 from augcl.data.graph import GraphSet
 from augcl.data.labels import class_names, class_numbers
-from augcl.data.table import Table, warn_unused
+from augcl.data.table import Table, known_numbers, warn_unused
 from augcl.data.targets import Reading, Targets, chosen_columns, stacked_targets
 from augcl.errors import InputError, mistakes_in
 
@@ -53,11 +53,14 @@ def as_graphset(
     ----------
     graphs : GraphSet, iterable of Data, Batch, or iterable of networkx graphs
         A GraphSet is returned as it is. Of a ``Data``: ``x``, ``edge_attr``, ``edge_weight``,
-        ``y``, ``smiles``. networkx graphs may have any node names; the attributes of their nodes
-        and edges are features: numbers as they are, words and booleans one-hot, a vector ``x`` as
-        ``x0``, ``x1`` …; their target is ``G.graph["y"]`` or ``G.graph["label"]``.
+        ``y``, ``smiles``; without ``x``, attributes with one entry per node are the features, as
+        those of networkx nodes are, and beside ``x`` a warning names them. networkx graphs may
+        have any node names; the attributes of their nodes and edges are features: numbers as they
+        are, words and booleans one-hot, a vector ``x`` as ``x0``, ``x1`` …; their target is
+        ``G.graph["y"]`` or ``G.graph["label"]``.
     features : str, optional
-        Node features to use instead, see :func:`augcl.data.node_features`.
+        Node features to use instead, see :func:`augcl.data.node_features`; ``"attributes"`` adds
+        the other attributes of PyG nodes to their ``x``.
     target, task, missing
         See :func:`augcl.load`; a target is an attribute of the graphs.
 
@@ -73,7 +76,9 @@ def as_graphset(
             graphs = graphset_of_networkx(items, how)
         else:
             read = [_read(graph, number, how) for number, graph in enumerate(items, 1)]
-            graphs = _join(read, items, how)
+            add = features == "attributes"
+            graphs = _join(read, items, how, add)
+            features = "auto" if add else features
     return node_features(graphs, "auto" if features is None else features)
 
 
@@ -209,8 +214,8 @@ def _read(graph: Any, number: int, how: Reading) -> _Graph:
         )
     with mistakes_in(f"graph number {number}"):
         pairs = edge_pairs(graph)
-        parts = [_matrix(graph.edge_attr), _matrix(edge_weights(graph))]
-        edges = [part for part in parts if part is not None]
+        parts = [graph.edge_attr, edge_weights(graph)]
+        edges = [_matrix(part) for part in parts if part is not None]
         for part in edges:
             if len(part) != pairs.shape[1]:
                 raise InputError(f"{len(part)} rows of edge attributes for {pairs.shape[1]} edges")
@@ -218,7 +223,7 @@ def _read(graph: Any, number: int, how: Reading) -> _Graph:
         found = _Graph(
             num_nodes=number_of_nodes(graph, pairs),
             pairs=pairs,
-            x=_matrix(graph.x),
+            x=None if graph.x is None else _matrix(graph.x),
             edge_attr=torch.cat(edges, dim=1) if edges else None,
             y=y,
         )
@@ -234,10 +239,18 @@ def edge_weights(data: Any) -> Tensor | None:
 
 def _data_targets(data: Any, wanted: Sequence[str]) -> Any:
     """Return the attributes of a PyG ``Data`` that are to be predicted, as one row."""
-    chosen = chosen_columns([str(key) for key in data.keys()], wanted, "Data")  # noqa: SIM118
+    chosen = chosen_columns(keys_of(data), wanted, "Data")
     if len(chosen) == 1:
         return data[chosen[0]]
     return torch.cat([torch.as_tensor(data[key]).double().reshape(-1) for key in chosen])
+
+
+def keys_of(data: Any) -> list[str]:
+    """Return the attributes of a PyG ``Data`` in the order in which they were set.
+
+    Its own ``keys()`` are in another order in every process.
+    """
+    return [str(key) for key in data.to_dict()]
 
 
 KNOWN_KEYS = frozenset(
@@ -265,16 +278,78 @@ KNOWN_KEYS = frozenset(
     ]
 )
 """Attributes of a PyG ``Data`` that are read, or that a batch of PyG adds."""
+NUMBERS_OF_NODES = ("n_id", "node_id", "input_id")
+"""Attributes with which PyG's loaders number nodes: names, not features."""
 
 
-def warn_unused_keys(data: Any, how: Reading) -> None:
-    """Warn of the attributes of a PyG ``Data`` that have no effect."""
-    keys = [str(key) for key in data.keys()]  # noqa: SIM118
+def data_features(
+    items: Sequence[Any],
+    counts: Sequence[int],
+    x: Any,
+    columns: Sequence[str] | None,
+    how: Reading,
+    *,
+    at: Callable[[int], str],
+    add: bool,
+) -> tuple[Any, list[str] | None]:
+    """Return the features of PyG graphs and their names: `x`, or their attributes, or both.
+
+    An attribute with one entry per node is read as a column of a table: numbers as they are, words
+    and booleans one-hot. Beside an `x` it is used only if the user asks (`add`). A warning names
+    all attributes that are not used.
+
+    `items` are the graphs, `counts` their numbers of nodes; `at` names a node in messages.
+    """
+    keys = list(dict.fromkeys(key for item in items for key in keys_of(item)))
     chosen = [] if how.wanted is None else chosen_columns(keys, how.wanted, "Data")
-    unused = [key for key in keys if key not in KNOWN_KEYS and key not in chosen]
-    if unused:
-        cure = "of a Data only x, edge_index, edge_attr, edge_weight, y and masks are read"
-        warn_unused("Data", unused, cure)
+    keys = [key for key in keys if key not in KNOWN_KEYS and key not in chosen]
+    found = {}
+    for key in keys:
+        if "edge" not in key and key not in NUMBERS_OF_NODES:
+            given = [getattr(item, key, None) for item in items]
+            parts = [
+                [None] * count if value is None else _entries(value)
+                for value, count in zip(given, counts, strict=True)
+            ]
+            if [len(part) for part in parts] == list(counts):
+                found[key] = _one_column(parts)
+    others = [key for key in keys if key not in found]
+    if others:
+        cure = "of a Data only x, edge_index, edge_attr, edge_weight, y, masks and attributes with "
+        warn_unused("Data", others, f"{cure}one entry per node are read")
+    if x is not None:
+        x, names = known_numbers(x, columns, how.missing, at)
+    if found and x is not None and not add:
+        cure = 'x has the features; as_graphset and as_node_graph(…, features="attributes") add '
+        warn_unused("Data", list(found), f"{cure}attributes of nodes")
+    if x is not None and not (found and add):
+        if add:
+            raise InputError("Data have no attributes of nodes beside x: leave out features")
+        return x, names
+    own, values = Table.from_columns(found, "Data", at).numbers(missing=how.missing)
+    if x is None or values is None:
+        return values, own or None
+    both = torch.cat([_matrix(torch.as_tensor(x)), values], dim=1)
+    names = [f"x{i}" for i in range(both.shape[1] - len(own))] if names is None else names
+    return both, [*names, *own]
+
+
+def _entries(value: Any) -> Any:
+    """Return an attribute as an array or list of entries, empty if it is no such thing."""
+    if isinstance(value, Tensor):
+        value = value.detach().cpu()
+        value = (value if value.layout == torch.strided else value.to_dense()).numpy()
+    if isinstance(value, np.ndarray):
+        return value if value.ndim in (1, 2) else []
+    return list(value) if isinstance(value, list | tuple) else []
+
+
+def _one_column(parts: Sequence[Any]) -> Any:
+    """Join the entries of all graphs."""
+    same = all(isinstance(part, np.ndarray) and part.dtype.kind in "iufb" for part in parts)
+    if same and len({part.shape[1:] for part in parts}) == 1:
+        return np.concatenate(list(parts))
+    return [entry for part in parts for entry in part]
 
 
 def edge_pairs(data: Any) -> Tensor:
@@ -291,6 +366,8 @@ def number_of_nodes(data: Any, pairs: Tensor) -> int:
         return len(data.x)
     if "num_nodes" in data:
         return int(data.num_nodes)
+    if isinstance(data.pos, Tensor):
+        return len(data.pos)
     return int(pairs.max()) + 1 if pairs.numel() else 0
 
 
@@ -301,41 +378,54 @@ def networkx_pairs(graph: Any) -> Tensor:
     return torch.tensor(ends, dtype=torch.long).reshape(-1, 2).t()
 
 
-def _matrix(values: Tensor | None) -> Tensor | None:
-    """Return (n,) or (n, F) values as (n, F) float32 on the CPU; None stays None."""
-    if values is None:
-        return None
+def _matrix(values: Tensor) -> Tensor:
+    """Return (n,) or (n, F) values as (n, F) float32 on the CPU."""
     values = values.detach().cpu().to(torch.float32)
     values = values if values.layout == torch.strided else values.to_dense()
     return values.unsqueeze(1) if values.dim() == 1 else values
 
 
-def _join(graphs: list[_Graph], items: Sequence[Any], how: Reading) -> GraphSet:
+def _join(graphs: list[_Graph], items: Sequence[Any], how: Reading, add: bool) -> GraphSet:
     if not graphs:
         raise InputError("the list of graphs is empty: give at least one graph")
     counts = torch.tensor([graph.num_nodes for graph in graphs])
     starts = (counts.cumsum(0) - counts).tolist()
-    warn_unused_keys(items[0], how)
     names = {
         part: getattr(items[0], f"{part}_names", None)
         for part in ("column", "edge_column", "class")
     }
-    y, classes, targets = _targets([graph.y for graph in graphs], how)
+    wanted = None if how.wanted is None else chosen_columns(keys_of(items[0]), how.wanted, "Data")
+    y, classes, targets = _targets([graph.y for graph in graphs], how, wanted)
     edge_attr = _stack(
         [None if not g.pairs.shape[1] else g.edge_attr for g in graphs],
         "edge attributes",
         empty=[not graph.pairs.shape[1] for graph in graphs],
     )
+    x, columns = data_features(
+        items,
+        counts.tolist(),
+        _stack([graph.x for graph in graphs], "node features"),
+        names["column"],
+        how,
+        at=_place_in(counts.tolist(), "node"),
+        add=add,
+    )
+    edge_columns = names["edge_column"]
+    if edge_attr is not None:
+        at = _place_in([graph.pairs.shape[1] for graph in graphs], "edge")
+        edge_attr, edge_columns = known_numbers(
+            edge_attr, edge_columns, how.missing, at, called="edge_attr"
+        )
     own = getattr(items[0], "target_names", None)
     smiles = [getattr(item, "smiles", None) for item in items]
     return GraphSet.from_arrays(
         pairs=torch.cat([g.pairs + start for g, start in zip(graphs, starts, strict=True)], dim=1),
         graph_of_node=torch.repeat_interleave(counts),
         num_graphs=len(graphs),
-        x=_stack([graph.x for graph in graphs], "node features"),
-        columns=names["column"],
-        edge_attr=edge_attr,
-        edge_columns=names["edge_column"],
+        x=None if x is None else torch.as_tensor(x),
+        columns=columns,
+        edge_attr=None if edge_attr is None else torch.as_tensor(edge_attr),
+        edge_columns=edge_columns,
         y=y,
         classes=classes or names["class"],
         targets=own if own is not None and y is not None else targets,
@@ -343,8 +433,23 @@ def _join(graphs: list[_Graph], items: Sequence[Any], how: Reading) -> GraphSet:
     )
 
 
-def _targets(values: Sequence[Any], how: Reading) -> Targets:
-    """Return the targets of PyG graphs: words, or numbers of which None is not known."""
+def _place_in(counts: Sequence[int], what: str) -> Callable[[int], str]:
+    """Return what names row i of all nodes or edges of PyG graphs."""
+    ends = list(accumulate(counts))
+
+    def name(row: int) -> str:
+        graph = bisect.bisect_right(ends, row)
+        number = row - (ends[graph] - counts[graph])
+        return f"graph number {graph + 1}, {what} {number}, counted from 0"
+
+    return name
+
+
+def _targets(values: Sequence[Any], how: Reading, wanted: list[str] | None) -> Targets:
+    """Return the targets of PyG graphs: words, or numbers of which None is not known.
+
+    `wanted` are the attributes that the user has chosen.
+    """
     rows = [v.reshape(-1).tolist() if hasattr(v, "reshape") else _as_list(v) for v in values]
     width = max((len(row) for row in rows if row != [None]), default=0)
     if not width:
@@ -371,9 +476,9 @@ def _targets(values: Sequence[Any], how: Reading) -> Targets:
     except (TypeError, ValueError):
         raise InputError("y must be numbers or words: give one number or word a graph") from None
     found = stacked_targets(torch.from_numpy(table), how.task, of_nodes=False)
-    if found is None or (not found.is_floating_point() and how.wanted is None):
+    if found is None or (not found.is_floating_point() and wanted is None):
         return Targets(found)
-    names = list(how.wanted or ["y"])
+    names = wanted or ["y"]
     count = 1 if found.dim() == 1 else found.shape[1]
     return Targets(found, None, names if len(names) == count else [f"y{i}" for i in range(count)])
 
@@ -388,8 +493,6 @@ def _check(graph: _Graph) -> None:
         raise InputError(
             f"node features have shape {tuple(graph.x.shape)}: expected (nodes, features)"
         )
-    if graph.x is not None and not bool(torch.isfinite(graph.x).all()):
-        raise InputError("node features contain NaN or infinity")
 
 
 def _stack(

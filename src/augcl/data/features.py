@@ -32,7 +32,7 @@ def node_features(graphs: GraphSet, kind: str = "auto", *, cap: int = 64) -> Gra
         ``"auto"``: as read, (V, F). ``"constant"``: 1 for every node, (V, 1).
         ``"degree"``: one-hot of the degree, (V, cap + 1); from `cap` on they share the last.
         ``"log-degree"``: log(1 + degree), (V, 1).
-        ``"attributes"``: the features as read, then the continuous attributes, (V, F + A).
+        ``"attributes"``: the features as read, then the other attributes of the nodes, (V, F + A).
     cap : int
         Largest degree with a column of its own.
 
@@ -51,13 +51,15 @@ def node_features(graphs: GraphSet, kind: str = "auto", *, cap: int = 64) -> Gra
         x, columns = _of_degree(kind, degrees(graphs), cap)
     elif graphs.node_attr is None:
         raise InputError(
-            f"{graphs.name} has no continuous node attributes: choose node features from "
+            f"{graphs.name} has no node attributes beside its features: choose node features from "
             f"{', '.join(KINDS[:-1])}"
         )
     else:
         x = torch.cat([graphs.x, graphs.node_attr], dim=1)
         own = graphs.columns or [f"feature{i}" for i in range(graphs.num_features)]
-        columns = [*own, *(f"attribute{i}" for i in range(graphs.node_attr.shape[1]))]
+        width = graphs.node_attr.shape[1]
+        columns = [*own, *(graphs.attr_columns or (f"attribute{i}" for i in range(width)))]
+        return replace(graphs, x=x, columns=columns, node_attr=None, attr_columns=None)
     return replace(graphs, x=x, columns=columns)
 
 
@@ -87,6 +89,9 @@ def _of_degree(kind: str, degree: Tensor, cap: int) -> tuple[Tensor, list[str]]:
     return x, [f"degree={d}" for d in range(cap)] + [f"degree>={cap}"]
 
 
+CURE = "; augcl embed --unknown ignore (or skip) leaves it out"
+
+
 def align_columns(graphs: G, columns: Sequence[str] | None) -> G:
     """Return the graphs with their features in the order of `columns`, if both have names.
 
@@ -112,8 +117,11 @@ def align_columns(graphs: G, columns: Sequence[str] | None) -> G:
             what = f"the node feature {name!r}, never seen in training"
             what = "no node features" if name == "constant" else what
             where = "" if name == "constant" else _first_user(graphs, own[:, i])
+            cure = "" if name == "constant" else CURE
             seen = _some(columns)
-            raise InputError(f"{graphs.name}{where} has {what}: the model was trained on {seen}")
+            raise InputError(
+                f"{graphs.name}{where} has {what}: the model was trained on {seen}{cure}"
+            )
     x = own.new_zeros(graphs.num_nodes, len(columns))
     x[:, [place[graphs.columns[i]] for i in known]] = own[:, known]
     return replace(graphs, x=x, columns=list(columns))
@@ -154,9 +162,11 @@ def align_edge_columns(graphs: GraphSet, columns: Sequence[str] | None, width: i
     place = {name: i for i, name in enumerate(columns)}
     for i, name in enumerate(names):
         if name not in place and bool(own[:, i].any()):
+            node = int(graphs.edge_index[0, own[:, i] != 0][0])
+            where = _called(graphs, int(graphs.graph_of_node[node]))
             raise InputError(
-                f"{graphs.name} has the edge feature {name!r}, never seen in training: the model "
-                f"was trained on {_some(columns)}"
+                f"{graphs.name}, {where}, has the edge feature {name!r}, never seen in training: "
+                f"the model was trained on {_some(columns)}{CURE}"
             )
     known = [i for i, name in enumerate(names) if name in place]
     edge_attr = own.new_zeros(graphs.num_edges, len(columns))

@@ -96,10 +96,12 @@ def read_graph(path: str | os.PathLike[str], how: Reading | None = None) -> Node
     file = _only_nodes(path)
     if file is not None:
         if file.suffix.lower() == ".npz":
-            return with_task(read_npz(file), told)
+            return with_task(read_npz(file, told), told)
         if file.suffix.lower() == ".json":
-            return with_task(cached_graph(file, read_wikics), told)
-        return with_task(read_planetoid(file), told)
+            return with_task(
+                cached_graph(file, lambda found: read_wikics(found, told), told.missing), told
+            )
+        return with_task(read_planetoid(file, told), told)
     if path.is_file() and path.suffix.lower() in SUFFIXES:
         return read_graphml_graph(path, told)
     if is_one_csv_graph(path):

@@ -40,7 +40,7 @@ class GraphSet:
     names : sequence of str, optional
         What the user calls each graph; comes back in exported embeddings.
     node_attr : (V, A) float32, optional
-        Continuous attributes that came with the data and are not part of `x`.
+        Attributes that came with the data and are not part of `x`.
     edge_attr : (E, K) float32, optional
         Edge attributes and one-hot edge labels.
     edge_columns : sequence of str, optional
@@ -60,6 +60,8 @@ class GraphSet:
         What the user calls each target.
     smiles : sequence of str, optional
         The molecule that each graph is, as text.
+    attr_columns : sequence of str, optional
+        What each of the A columns of `node_attr` means.
 
     Examples
     --------
@@ -89,6 +91,7 @@ class GraphSet:
     edge_columns: Sequence[str] | None = None
     targets: Sequence[str] | None = None
     smiles: Sequence[str] | None = None
+    attr_columns: Sequence[str] | None = None
 
     def __len__(self) -> int:
         return len(self.node_ptr) - 1

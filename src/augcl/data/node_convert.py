@@ -11,20 +11,21 @@ import torch
 from torch import Tensor
 
 from augcl.data.convert import (
+    data_features,
     edge_pairs,
     edge_weights,
     has_names,
+    keys_of,
     networkx_pairs,
     networkx_tables,
     number_of_nodes,
-    warn_unused_keys,
 )
 from augcl.data.csv_folder import edge_parts, node_targets
 from augcl.data.features import structure_features
 from augcl.data.graph import GraphSet
 from augcl.data.labels import node_class_names, node_classes
 from augcl.data.node_graph import NodeGraph, Splits
-from augcl.data.table import warn_unused
+from augcl.data.table import known_numbers, warn_unused
 from augcl.data.targets import Reading, chosen_columns, read_targets, stacked_targets
 from augcl.errors import InputError
 
@@ -50,14 +51,16 @@ def as_node_graph(
         A NodeGraph is returned as it is. Of a ``Data``: dense or sparse ``x``, ``y``,
         ``edge_weight``, ``edge_attr``, ``train_mask``, ``val_mask``, ``test_mask`` (N,) or (N, S),
         ``name``, ``node_names``, ``class_names``, ``column_names``, ``edge_column_names``,
-        ``target_names``.
+        ``target_names``. Without ``x``, other attributes with one entry per node are the features,
+        as those of networkx nodes are; beside ``x`` a warning names them.
         networkx nodes may have any names; their target is the attribute ``y`` or ``label``, all
         others are features: numbers as they are, words and booleans one-hot, a vector ``x`` as
         ``x0``, ``x1`` … The edge attribute ``weight`` is the weight, others are edge features. A
         set that holds a single graph counts as that graph.
     features : str, optional
         Use ``"constant"``, ``"degree"`` or ``"log-degree"`` instead of the features, see
-        :func:`augcl.data.node_features`.
+        :func:`augcl.data.node_features`; ``"attributes"`` adds the other attributes of a ``Data``
+        to its ``x``.
     target, task, missing
         See :func:`augcl.load`; a target is an attribute of the nodes.
 
@@ -67,11 +70,13 @@ def as_node_graph(
     ['ann', 'bob', 'cem']
     """
     how = Reading(target, task, missing)  # type: ignore[arg-type]
+    if features == "attributes" and not isinstance(graph, NodeGraph | nx.Graph):
+        return _convert(graph, how, attributes=True)
     found = graph if isinstance(graph, NodeGraph) else _convert(graph, how)
     return structure_features(found, "auto" if features is None else features)
 
 
-def _convert(graph: Any, how: Reading) -> NodeGraph:
+def _convert(graph: Any, how: Reading, attributes: bool = False) -> NodeGraph:
     from torch_geometric.data import Batch, Data, Dataset  # slow to import
 
     if isinstance(graph, GraphSet | Batch | Dataset | list | tuple):
@@ -79,7 +84,7 @@ def _convert(graph: Any, how: Reading) -> NodeGraph:
     if isinstance(graph, NodeGraph):
         return graph
     if isinstance(graph, Data):
-        return _from_data(graph, how)
+        return _from_data(graph, how, attributes)
     if isinstance(graph, nx.Graph):
         return graph_of_networkx(graph, how)
     raise InputError(
@@ -103,13 +108,13 @@ def _only_one(graphs: Any) -> Any:
     return one
 
 
-def _from_data(data: Any, how: Reading) -> NodeGraph:
+def _from_data(data: Any, how: Reading, attributes: bool) -> NodeGraph:
     pairs = edge_pairs(data)
     stated = "num_nodes" in data and data.num_nodes is not None
     num_nodes = int(data.num_nodes) if stated else number_of_nodes(data, pairs)
     y, wanted = data.y, None
     if how.wanted is not None:
-        wanted = chosen_columns([str(key) for key in data.keys()], how.wanted, "Data")  # noqa: SIM118
+        wanted = chosen_columns(keys_of(data), how.wanted, "Data")
         y = data[wanted[0]]
         if len(wanted) > 1:
             y = torch.stack([torch.as_tensor(data[key]).double() for key in wanted], dim=1)
@@ -117,7 +122,6 @@ def _from_data(data: Any, how: Reading) -> NodeGraph:
     if y is not None and (y.ndim == 0 or len(y) != num_nodes):
         length = 1 if y.ndim == 0 else len(y)
         raise InputError(f"y has length {length} for {num_nodes} nodes: give one class per node")
-    warn_unused_keys(data, how)
     name, names = getattr(data, "name", None), getattr(data, "node_names", None)
     keys = ("class_names", "column_names", "edge_column_names", "target_names")
     classes, columns, edge_columns, targets = (_texts(data, key) for key in keys)
@@ -130,6 +134,8 @@ def _from_data(data: Any, how: Reading) -> NodeGraph:
         known = targets is not None and numbers.is_floating_point() and numbers.dim() == 1
         task = "regression" if known and how.task == "auto" else how.task
         y = stacked_targets(numbers, task, of_nodes=True)
+    at = "node {}, counted from 0".format
+    x, columns = data_features([data], [num_nodes], data.x, columns, how, at=at, add=attributes)
     if y is None:
         targets = None
     elif targets is None and (wanted or y.is_floating_point()):
@@ -140,10 +146,15 @@ def _from_data(data: Any, how: Reading) -> NodeGraph:
         edge_attr = edge_attr.unsqueeze(1) if edge_attr.dim() == 1 else edge_attr
         if len(edge_attr) != pairs.shape[1]:
             raise InputError(f"{len(edge_attr)} rows of edge attributes for {pairs.shape[1]} edges")
+        at = "edge {}, counted from 0".format
+        known, edge_columns = known_numbers(
+            edge_attr, edge_columns, how.missing, at, called="edge_attr"
+        )
+        edge_attr = torch.as_tensor(known)
     return NodeGraph.from_arrays(
         pairs=pairs,
         num_nodes=num_nodes,
-        x=data.x,
+        x=x,
         y=y,
         splits=_splits(data, num_nodes),
         names=None if names is None else [str(one) for one in names],

@@ -21,6 +21,8 @@ from torch import Tensor
 
 from augcl.data.node_graph import NodeGraph, Splits
 from augcl.data.sparse import csr_from_parts
+from augcl.data.table import known_numbers
+from augcl.data.targets import Reading
 from augcl.errors import InputError, mistakes_in, readable
 
 
@@ -239,7 +241,7 @@ def planetoid_file(path: Path) -> Path | None:
     return path.with_name(f"ind.{named[1]}.graph")
 
 
-def read_planetoid(path: Path) -> NodeGraph:
+def read_planetoid(path: Path, how: Reading | None = None) -> NodeGraph:
     """Read ``ind.NAME.graph`` and the seven files beside it, with the public split.
 
     The files are pickles, but none is loaded: see :mod:`augcl.data.planetoid`. Test nodes that
@@ -249,6 +251,8 @@ def read_planetoid(path: Path) -> NodeGraph:
     ----------
     path : Path
         ``ind.NAME.graph``, or its folder.
+    how : Reading, optional
+        What becomes of missing features.
     """
     graph_file = planetoid_file(Path(path))
     if graph_file is None:
@@ -271,11 +275,15 @@ def read_planetoid(path: Path) -> NodeGraph:
 
     y = np.full(num_nodes, -1)
     y[: len(known)], y[test] = known, tested
+    x = _in_order(features, test_features, test, num_nodes)
+    missing = "error" if how is None else how.missing
     with mistakes_in(graph_file):
+        filled, columns = known_numbers(x, None, missing, "node {}, counted from 0".format)
         return NodeGraph.from_arrays(
             pairs=_edges(graph_file),
             num_nodes=num_nodes,
-            x=_in_order(features, test_features, test, num_nodes),
+            x=filled,
+            columns=columns,
             y=torch.from_numpy(y),
             splits=_public_split(len(train), len(known), test, num_nodes),
             name=prefix.split(".")[1],

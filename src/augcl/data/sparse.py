@@ -74,8 +74,11 @@ def csr_from_parts(parts: Sequence[Any], shape: Any, what: str) -> Any:
     """Build a scipy matrix from unchecked (data, indices, indptr); refuse invalid indices."""
     data, indices, indptr = (np.asarray(part) for part in parts)
     try:
+        data = data.astype(np.float32) if data.dtype == np.float16 else data  # scipy has no halves
         if data.dtype.kind not in "iufb":
             raise ValueError(f"{data.dtype} is not a type of numbers")
+        if indices.dtype.kind not in "iu" or indptr.dtype.kind not in "iu":
+            raise ValueError("its indices are not whole numbers")
         rows, columns = (int(size) for size in shape)
         matrix = csr_array((data, indices, indptr), shape=(rows, columns))
         matrix.check_format(full_check=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from numbers import Real
 from pathlib import Path
 from typing import Any
@@ -126,28 +126,39 @@ class Table:
         A vector is one column an entry: ``x`` becomes ``x0``, ``x1`` … What is neither number, word
         nor vector of numbers is not used, with a warning.
         """
-        columns: dict[str, Any] = {}
+        names = dict.fromkeys(name for row in rows for name in row)
+        columns = {str(name): [row.get(name) for row in rows] for name in names}
+        return cls.from_columns(columns, label, at)
+
+    @classmethod
+    def from_columns(
+        cls, columns: Mapping[str, Sequence[Any]], label: str, at: Callable[[int], str]
+    ) -> Table:
+        """Take attributes, one list or array a column, as in `from_rows`; None is missing."""
+        found: dict[str, Any] = {}
         unused = []
-        for name in dict.fromkeys(name for row in rows for name in row):
-            values = [row.get(name) for row in rows]
-            if any(_is_vector(value) for value in values):
+        for name, values in columns.items():
+            if isinstance(values, np.ndarray) and values.dtype.kind in "iufb":
+                if values.ndim == 1:
+                    found[name] = pa.array(values)
+                else:
+                    found |= {f"{name}{i}": pa.array(part) for i, part in enumerate(values.T)}
+            elif any(_is_vector(value) for value in values):
                 parts = _vectors(values)
                 if parts is None and name in ("x", "feat"):
                     raise InputError(
                         f"{label}: attribute {name!r} must be numbers, the same count for each"
                     )
-                found = {f"{name}{i}": part for i, part in enumerate(parts or ())}
                 if parts is None:
-                    unused.append(str(name))
+                    unused.append(name)
+                found |= {f"{name}{i}": part for i, part in enumerate(parts or ())}
+            elif (array := _array(values)) is None:
+                unused.append(name)
             else:
-                found = {str(name): _array(values)}
-                if found[str(name)] is None:
-                    unused.append(str(name))
-                    found = {}
-            columns |= found
+                found[name] = array
         if unused:
             warn_unused(label, unused, "give numbers or text")
-        return cls(pa.table(columns), label, at)
+        return cls(pa.table(found), label, at)
 
     def __len__(self) -> int:
         return int(self._table.num_rows)
@@ -247,21 +258,88 @@ class Table:
             values = self.values(name).astype(np.float32)
             gaps = np.isnan(values)
             if np.isinf(values).any():
-                raise InputError(
-                    f"{self.at(int(np.isinf(values).argmax()))}: column {name!r} is infinite or "
-                    "beyond 3e38: give a finite number"
-                )
+                raise _infinite(self.at(int(np.isinf(values).argmax())), name)
             table = torch.from_numpy(np.where(gaps, np.float32(0), values)).unsqueeze(1)
             names = [name]
         if not gaps.any():
             return names, table
         if missing != "zero":
-            raise InputError(
-                f"{self.at(int(gaps.argmax()))}: column {name!r} is empty or NaN: give a value, or "
-                "mark what is missing by a column of its own (missing=zero)"
-            )
+            raise _gap(self.at(int(gaps.argmax())), name)
         flag = torch.from_numpy(gaps.astype(np.float32)).unsqueeze(1)
         return [*names, f"{name} missing"], torch.cat([table, flag], dim=1)
+
+
+def known_numbers(
+    x: Any,
+    columns: Sequence[str] | None,
+    missing: str,
+    at: Callable[[int], str],
+    *,
+    called: str = "x",
+) -> tuple[Any, list[str] | None]:
+    """Return a matrix without missing values, and the names of its columns, as a `Table` does.
+
+    Parameters
+    ----------
+    x : (n, F) array, Tensor or scipy matrix, dense or sparse
+        Returned as it is if all its numbers are finite. NaN is a missing value.
+    columns : sequence of str, optional
+        Names of the columns; if None and something is missing, `called` and a number: ``x0`` …
+    missing : {"error", "zero"}
+    at : callable
+        Returns what messages call row i.
+
+    Examples
+    --------
+    >>> ages = np.array([[3.0], [np.nan]])
+    >>> known_numbers(ages, ["age"], "zero", "node {}".format)
+    (array([[3., 0.],
+           [0., 1.]], dtype=float32), ['age', 'age missing'])
+    """
+    names = None if columns is None else list(columns)
+    if _all_finite(x):
+        return x, names
+    dense = x.detach().cpu().to_dense().numpy() if isinstance(x, Tensor) else x
+    dense = dense.toarray() if hasattr(dense, "toarray") else np.asarray(dense)
+    with np.errstate(over="ignore"):
+        dense = dense.astype(np.float32)
+    dense = dense[:, None] if dense.ndim == 1 else dense
+    names = [f"{called}{i}" for i in range(dense.shape[1])] if names is None else names
+    gaps, infinite = np.isnan(dense), np.isinf(dense)
+    for column in np.flatnonzero((gaps | infinite).any(axis=0)).tolist():
+        if infinite[:, column].any():
+            raise _infinite(at(int(infinite[:, column].argmax())), names[column])
+        if missing != "zero":
+            raise _gap(at(int(gaps[:, column].argmax())), names[column])
+    flagged = np.flatnonzero(gaps.any(axis=0))
+    filled = np.insert(np.where(gaps, 0, dense), flagged + 1, gaps[:, flagged], axis=1)
+    for column in flagged[::-1].tolist():
+        names.insert(column + 1, f"{names[column]} missing")
+    return filled, names
+
+
+def _all_finite(x: Any) -> bool:
+    """Return whether all numbers stay finite as float32."""
+    if isinstance(x, Tensor):
+        x = x.detach().cpu()
+        x = x.coalesce() if x.layout == torch.sparse_coo else x
+        values = x if x.layout == torch.strided else x.values()
+        return bool(torch.isfinite(values.to(torch.float32)).all())
+    values = x.data if hasattr(x, "tocsr") else np.asarray(x)
+    with np.errstate(over="ignore"):
+        return bool(np.isfinite(values.astype(np.float32)).all())
+
+
+def _infinite(where: str, name: str) -> InputError:
+    cause = f"column {name!r} is infinite or beyond 3e38"
+    return InputError(f"{where}: {cause}: give a finite number")
+
+
+def _gap(where: str, name: str) -> InputError:
+    return InputError(
+        f"{where}: column {name!r} is empty or NaN: give a value, or mark what is missing by a "
+        "column of its own (missing=zero)"
+    )
 
 
 def warn_unused(where: str, names: Sequence[str], cure: str) -> None:

@@ -17,7 +17,7 @@ from torch import Tensor
 
 from augcl.data.graph import GraphSet
 from augcl.data.labels import class_numbers, one_hot
-from augcl.data.table import Table, warn_unused
+from augcl.data.table import Table, known_numbers, warn_unused
 from augcl.data.targets import Reading, Targets, chosen_columns, read_targets
 from augcl.errors import InputError, readable
 
@@ -175,12 +175,15 @@ def read_tu(path: str | os.PathLike[str], how: Reading | None = None) -> GraphSe
     graph = _graph_of_node(files, None if y is None else len(y))
     pairs = _pairs(files, graph)
     columns, node_labels = _labels(files, "node_labels", "graph_indicator", len(graph))
-    node_attr = _attributes(files, "node_attributes", "graph_indicator", len(graph))
-    attributes = _attributes(files, "edge_attributes", "A", pairs.shape[1])
+    attr_columns, node_attr = _attributes(
+        files, "node_attributes", "graph_indicator", len(graph), told.missing
+    )
+    edge_columns, attributes = _attributes(
+        files, "edge_attributes", "A", pairs.shape[1], told.missing
+    )
     names, labels_of_edges = _labels(files, "edge_labels", "A", pairs.shape[1])
     edge_attr = [table for table in (attributes, labels_of_edges) if table is not None]
-    width = 0 if attributes is None else attributes.shape[1]
-    edge_columns = [*(f"attribute{i}" for i in range(width)), *(names or [])]
+    edge_columns += names or []
     if bool((graph[1:] < graph[:-1]).any()):  # nodes of one graph need not stand together
         order = torch.from_numpy(np.argsort(graph, kind="stable"))
         pairs = torch.argsort(order)[pairs]
@@ -193,6 +196,7 @@ def read_tu(path: str | os.PathLike[str], how: Reading | None = None) -> GraphSe
         num_graphs=int(graph[-1]) + 1,
         x=node_labels,
         node_attr=node_attr,
+        attr_columns=attr_columns or None,
         edge_attr=torch.cat(edge_attr, dim=1) if edge_attr else None,
         edge_columns=edge_columns or None,
         columns=columns,
@@ -289,16 +293,16 @@ def _columns(
     return columns
 
 
-def _attributes(files: TUFiles, part: str, rows_of: str, rows: int) -> Tensor | None:
-    """Return (rows, K) float32, None if there is no such file."""
+def _attributes(
+    files: TUFiles, part: str, rows_of: str, rows: int, missing: str
+) -> tuple[list[str], Tensor | None]:
+    """Return the names of K columns and (rows, K) float32, None if there is no such file."""
     if part not in files:
-        return None
+        return [], None
     table = np.stack(_columns(files, part, np.float32, rows_of, rows), axis=1)
-    bad = ~np.isfinite(table).all(axis=1)
-    if bad.any():
-        place = files.at(part, int(bad.argmax()))
-        raise InputError(f"{place}: NaN or infinity; give a finite number")
-    return torch.from_numpy(table)
+    names = [f"attribute{i}" for i in range(table.shape[1])]
+    known, columns = known_numbers(table, names, missing, lambda row: files.at(part, row))
+    return columns or [], torch.from_numpy(known)
 
 
 def _labels(

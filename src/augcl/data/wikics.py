@@ -13,16 +13,20 @@ from torch import Tensor
 
 from augcl.data.labels import node_classes
 from augcl.data.node_graph import NodeGraph, Splits
+from augcl.data.table import known_numbers, warn_unused
+from augcl.data.targets import Reading
 from augcl.errors import InputError, mistakes_in, readable
 
 _NEEDED = ("features", "labels", "links", "train_masks", "val_masks", "test_mask")
+_OPTIONAL = ("stopping_masks", "node_ids")
 
 
-def read_wikics(path: str | os.PathLike[str]) -> NodeGraph:
+def read_wikics(path: str | os.PathLike[str], how: Reading | None = None) -> NodeGraph:
     """Read ``data.json``: ``features`` (N lists), ``labels``, ``links`` (neighbours of each node),
     ``train_masks``, ``val_masks``, ``stopping_masks`` (S lists of N) and one ``test_mask``.
 
-    Features are not changed (they may be negative); links become undirected.
+    Features are not changed (they may be negative); links become undirected. A feature ``null`` is
+    missing; a warning names other parts.
 
     Examples
     --------
@@ -37,7 +41,7 @@ def read_wikics(path: str | os.PathLike[str]) -> NodeGraph:
     path = Path(path)
     content = _content(path)
     try:
-        x = torch.from_numpy(np.array(content["features"], np.float32))
+        x = np.array(content["features"], np.float32)
         counts = np.array([len(links) for links in content["links"]], np.int64)
         targets = np.array([end for links in content["links"] for end in links], np.int64)
         labels = np.array(content["labels"])
@@ -45,19 +49,25 @@ def read_wikics(path: str | os.PathLike[str]) -> NodeGraph:
         raise InputError(
             f"{path}: features, labels or links are not as published: {error}"
         ) from None
-    if x.dim() != 2 or len(counts) != len(x):
-        rows = len(x) if x.dim() == 2 else "no"
+    if x.ndim != 2 or len(counts) != len(x):
+        rows = len(x) if x.ndim == 2 else "no"
         raise InputError(
             f"{path}: {rows} rows of features but {len(counts)} lists of links: both need one "
             "for each node"
         )
     num_nodes = len(x)
     source = np.repeat(np.arange(num_nodes), counts)
+    unused = [key for key in content if key not in (*_NEEDED, *_OPTIONAL)]
+    if unused:
+        warn_unused(str(path), unused, "a graph has features, links, labels and masks")
+    missing = "error" if how is None else how.missing
     with mistakes_in(path):
+        features, columns = known_numbers(x, None, missing, "node {}, counted from 0".format)
         return NodeGraph.from_arrays(
             pairs=torch.from_numpy(np.stack([source, targets])),
             num_nodes=num_nodes,
-            x=x,
+            x=features,
+            columns=columns,
             y=node_classes(labels),
             splits=_splits(content, num_nodes),
             name="Wiki-CS",

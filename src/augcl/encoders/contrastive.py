@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import torch
@@ -67,6 +69,23 @@ def inputs(encoder: nn.Module, graphs: GraphSet) -> tuple[Tensor, Edges, Tensor]
     elif graphs.edge_attr is not None:
         edges = (graphs.edge_index, graphs.edge_attr)
     return graphs.x, edges, graphs.node_ptr
+
+
+@contextmanager
+def inputs_of(module: nn.Module) -> Iterator[list[Tensor]]:
+    """List the first argument of every call of the module while this lasts.
+
+    >>> with inputs_of(nn.Identity()) as seen:
+    ...     pass
+    >>> seen
+    []
+    """
+    seen: list[Tensor] = []
+    hook = module.register_forward_pre_hook(lambda _, arguments: seen.append(arguments[0]))
+    try:
+        yield seen
+    finally:
+        hook.remove()
 
 
 def encode(encoder: nn.Module, x: Tensor, edges: Edges) -> Tensor:

@@ -61,6 +61,9 @@ class GCN(nn.Module):
         self.second = glorot_linear(2 * width, width, generator)
         widths = [width] if norm is None else [2 * width, width]  # without a norm both share one
         self.after = nn.ModuleList([_after(w, activation, norm) for w in widths])
+        if norm == "batch":  # it takes the bias away again: Adam would follow rounding errors
+            for layer in (self.first, self.second):
+                layer.bias.requires_grad_(False)
         self.out_features = width
 
     def forward(self, view: NodeView) -> Tensor:

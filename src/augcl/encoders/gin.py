@@ -144,7 +144,7 @@ class GIN(nn.Module):
     ) -> None:
         super().__init__()
         whole_number("width", width, least=1)
-        whole_number("layers", layers, least=1)
+        whole_number("layers", layers, least=1, most=1000)
         generator = generator or torch.Generator()
         inputs = [in_features] + [width] * (layers - 1)
         self.layers = nn.ModuleList([GINLayer(n, width, generator) for n in inputs])

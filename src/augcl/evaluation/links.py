@@ -25,6 +25,7 @@ from augcl.evaluation.inputs import embeddings
 from augcl.evaluation.penalised import logistic_columns, standardised
 from augcl.evaluation.score import Score
 from augcl.evaluation.splits import TEST, TRAIN
+from augcl.training.threads import one_blas_thread
 
 Ints = NDArray[np.int64]
 
@@ -193,6 +194,7 @@ def _link_scores(X: NDArray[np.float64], split: LinkSplit, seed: int) -> NDArray
     learned, held = (X[pairs[0]] * X[pairs[1]] for pairs in (chosen, split.test))
     learned, held = standardised(learned, held)
     truth = np.repeat([1.0, 0.0], len(rows))[:, None]
-    W = logistic_columns(learned, truth, np.ones(1))
+    with one_blas_thread():
+        W = logistic_columns(learned, truth, np.ones(1))
     found: NDArray[np.float64] = (held @ W[:-1] + W[-1])[:, 0]
     return found

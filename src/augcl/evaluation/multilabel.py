@@ -20,6 +20,7 @@ from augcl.evaluation.penalised import logistic_columns
 from augcl.evaluation.score import Score
 from augcl.evaluation.scoring import macro_f1, micro_f1
 from augcl.training.progress import one_more, progress_bar
+from augcl.training.threads import one_blas_thread
 
 Floats = NDArray[np.float64]
 
@@ -45,9 +46,12 @@ def deepwalk_multilabel(samples: Samples) -> Score:
         raise InputError(f"{len(X)} labelled nodes are too few for shares of 10 %: give 10 or more")
     tenths = np.stack([tenth_of_node(len(X), seed) for seed in samples.seeds(RUNS)])
     total = len(tenths) * len(TENTHS)
-    with progress_bar(
-        "evaluate: deepwalk-multilabel", total, show=samples.progress, stay=False
-    ) as report:
+    with (
+        one_blas_thread(),
+        progress_bar(
+            "evaluate: deepwalk-multilabel", total, show=samples.progress, stay=False
+        ) as report,
+    ):
         step = one_more(report)
 
         def one_run(tenth: Ints) -> Floats:

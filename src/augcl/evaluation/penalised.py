@@ -1,7 +1,8 @@
 """Protocols with a penalised linear model, for every task, scoring, group and split.
 
 ``logistic-10fold`` (classes and multi-label), ``ridge-10fold`` and ``kernel-ridge-10fold``
-(numbers) cross-validate; ``public-split`` uses the training, validation and test parts of the data.
+(numbers) cross-validate; ``public-split`` uses the training, validation and test parts of the data,
+``logistic-10-10-80`` random ones of nodes.
 The penalty is chosen on the validation part, or by 5 inner folds of the training part; of several
 targets, for each by itself. Embeddings are centred and divided by one number, so that the mean
 variance of their columns is 1 in the training part: penalties then mean the same for all
@@ -16,6 +17,7 @@ from typing import Any, Protocol
 
 import joblib
 import numpy as np
+import torch
 from numpy.typing import NDArray
 from scipy.linalg import eigh
 from scipy.optimize import minimize
@@ -33,7 +35,9 @@ from augcl.evaluation.scoring import (
     score_classes,
     score_columns,
 )
+from augcl.evaluation.splits import TEST, TRAIN, VALIDATION, check_parts, random_parts
 from augcl.training.progress import one_more, progress_bar
+from augcl.training.threads import one_blas_thread
 
 Floats = NDArray[np.float64]
 Found = tuple[NDArray[Any], Floats]
@@ -105,6 +109,16 @@ def public_split(samples: Samples) -> Score:
     return _score("public-split", samples, learner, divisions, parts)
 
 
+def logistic_10_10_80(samples: Samples) -> Score:
+    """Train on 10 % of the nodes, choose C on 10 %, test on 80 %; rows of length 1, 20 runs."""
+    parts = random_parts(len(samples.y), samples.seeds(20))
+    y = torch.from_numpy(samples.y)
+    check_parts(parts, y, samples.names, needed=(TRAIN, VALIDATION, TEST))
+    learner = Logistic(unit_rows(_matrix(samples)), samples.y, len(samples.names))
+    divisions = [[of_parts(part)] for part in parts.numpy()]
+    return _score("logistic-10-10-80", samples, learner, divisions, parts.numpy(), macro_f1=True)
+
+
 def _folds(name: str, samples: Samples, learner: Learner) -> Score:
     y = samples.y if samples.task == "classification" else None
     if samples.own_folds is not None:
@@ -133,25 +147,39 @@ def _score(
     learner: Learner,
     divisions: list[list[Division]],
     splits: NDArray[np.int64],
+    *,
+    macro_f1: bool = False,
 ) -> Score:
     work = [division for run in divisions for division in run]
-    with progress_bar(f"evaluate: {name}", len(work), show=samples.progress, stay=False) as report:
+    with (
+        one_blas_thread(),
+        progress_bar(f"evaluate: {name}", len(work), show=samples.progress, stay=False) as report,
+    ):
         step = one_more(report)
 
-        def one(division: Division) -> tuple[float, float]:
-            found = _one_division(samples, learner, division)
+        def one(division: Division) -> tuple[float, float, float]:
+            score, inner, predicted = _one_division(samples, learner, division)
+            macro = float("nan")
+            if macro_f1:
+                macro = score_classes("f1_macro", samples.y[division.test], predicted, None)
             step()
-            return found
+            return score, inner, macro
 
         parallel = joblib.Parallel(samples.jobs, prefer="threads")
         results = iter(parallel(joblib.delayed(one)(division) for division in work))
     table = [[next(results) for _ in run] for run in divisions]
-    test, inner = (tuple(tuple(fold[i] for fold in run) for run in table) for i in (0, 1))
-    return Score(name, test, splits, inner=inner, scoring=samples.scoring)
+    test, inner, macro = (tuple(tuple(fold[i] for fold in run) for run in table) for i in range(3))
+    details = {"macro_f1": tuple(run[0] for run in macro)} if macro_f1 else {}
+    return Score(name, test, splits, details, inner, scoring=samples.scoring)
 
 
-def _one_division(samples: Samples, learner: Learner, division: Division) -> tuple[float, float]:
-    """Choose the penalty without the test part; return the scores on it and where it was chosen."""
+def _one_division(
+    samples: Samples, learner: Learner, division: Division
+) -> tuple[float, float, NDArray[Any]]:
+    """Choose the penalty without the test part.
+
+    Return the scores on it and where it was chosen, and the predicted classes or targets.
+    """
     train, test = division.train, division.test
     if division.val is not None:
         # The model for the test part is one of those on the path: one fit predicts both parts.
@@ -190,7 +218,7 @@ def _one_division(samples: Samples, learner: Learner, division: Division) -> tup
         result = micro_f1(_targets(samples)[test], found[0])
     else:
         result = mean_of_columns(scores(samples, test, found))
-    return result, mean_of_columns(means[best, np.arange(means.shape[1])])
+    return result, mean_of_columns(means[best, np.arange(means.shape[1])]), found[0]
 
 
 def scores(samples: Samples, rows: Ints, found: Found) -> Floats:
@@ -245,6 +273,16 @@ def _logistic(samples: Samples) -> Learner:
     if samples.task == "multilabel":
         return LogisticColumns(_matrix(samples), _targets(samples))
     return Logistic(_matrix(samples), samples.y, len(samples.names))
+
+
+def unit_rows(X: Floats) -> Floats:
+    """Scale every row to length 1; rows of 0 stay.
+
+    >>> unit_rows(np.array([[3.0, 4.0], [0.0, 0.0]])).tolist()
+    [[0.6, 0.8], [0.0, 0.0]]
+    """
+    length = np.linalg.norm(X, axis=1, keepdims=True)
+    return X / np.where(length > 0, length, 1.0)
 
 
 def standardised(X: Floats, other: Floats) -> tuple[Floats, Floats]:

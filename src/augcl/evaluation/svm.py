@@ -32,6 +32,9 @@ INNER_FOLDS = 5
 # With more samples than this, the N × N matrix (0.8 GB) is not worth its memory.
 LARGEST_MATRIX = 10_000
 
+HINT = "; is this a number to predict? task=regression"
+"""Where there are nearly as many classes as samples."""
+
 
 def tu_svm_10fold(samples: Samples) -> Score:
     """Cross-validate with stratified folds: 10 folds and 5 runs by default."""
@@ -258,7 +261,7 @@ def check_classes(y: Ints, classes: Sequence[Any], folds: int) -> None:
     fewer = [k for k in range(folds - 1, 1, -1) if smallest_class(k) <= count]
     cure = f"use folds={fewer[0]}" if fewer else "merge it with another class or drop it"
     many = len(classes) > len(y) / 3  # most likely a number to predict
-    hint = "; is this a number to predict? task=regression" if many else ""
+    hint = HINT if many else ""
     raise InputError(
         f"class {classes[least]!r} has only {count} members, "
         f"but {folds} folds need {needed}: {cure}{hint}"

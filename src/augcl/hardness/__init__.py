@@ -2,8 +2,8 @@
 
 `base` has the interface, `Hardness`. AUGCL is `affinity` (the weight) with its two parts,
 `partition` (two groups of candidates) and `uncertainty` (a network that learns the groups). The
-other methods are `debiased` (DCL, HCL) and `progcl`; `oracle` uses the labels and is for
-comparisons only.
+other methods are `debiased` (DCL, HCL), `progcl`, and `nearest` (the simplest rule); `oracle` uses
+the labels and is for comparisons only.
 """
 
 from collections.abc import Mapping
@@ -14,6 +14,7 @@ from augcl.hardness.affinity import AffinityUncertainty, CollapseWarning, Undefi
 from augcl.hardness.base import Hardness, Uniform
 from augcl.hardness.debiased import DCL, HCL
 from augcl.hardness.diagnostics import Vitals
+from augcl.hardness.nearest import NearestOut
 from augcl.hardness.oracle import Oracle
 from augcl.hardness.partition import two_means
 from augcl.hardness.progcl import ProGCL
@@ -26,6 +27,7 @@ __all__ = [
     "AffinityUncertainty",
     "CollapseWarning",
     "Hardness",
+    "NearestOut",
     "Oracle",
     "ProGCL",
     "UndefinedAlphaError",
@@ -41,6 +43,7 @@ HARDNESS: dict[str, type[Hardness]] = {
     "dcl": DCL,
     "hcl": HCL,
     "progcl": ProGCL,
+    "nearest": NearestOut,
 }
 """Names for `hardness=` and the command line; a new hardness adds one line."""
 

@@ -26,11 +26,12 @@ from torch import Tensor
 from augcl.checks import number, whole_number
 from augcl.errors import InputError, one_of
 from augcl.files import packaged_toml
-from augcl.hardness.base import Batches, Hardness
+from augcl.hardness.base import AFFINITIES, Batches, Hardness
 from augcl.hardness.diagnostics import Vitals
 from augcl.hardness.partition import PARTITIONS, embedding_groups
 from augcl.hardness.uncertainty import Estimator, PairNetwork, Pairs, make_estimator, train_network
 from augcl.ops.cosine import cosine, unit_rows
+from augcl.ops.rebuild import rebuilt
 
 EXCLUDED = -1e4
 """log u of a similar candidate under the distance estimator: its weight is practically 0."""
@@ -63,6 +64,10 @@ class AffinityUncertainty(Hardness):
 
     Parameters
     ----------
+    affinity : {"projection", "embedding", "propagated", "features"}
+        Vectors z of the model and of the affinity s_ij: outputs of the projector, as published, or
+        of the encoder; "propagated" smooths those of the encoder over the edges, "features" the
+        features (for sets of graphs, both are counts of Weisfeiler–Lehman labels).
     partition : {"kmeans", "spectral"}
         Clustering that splits the candidates of an anchor into two groups.
     partition_of : {"affinity", "embedding"}
@@ -83,6 +88,8 @@ class AffinityUncertainty(Hardness):
         Exponent of u before the weights are scaled: 1 is the published weight, 0 gives uniform
         weights. The default is small because the published weights of a model that has learned
         reduce the accuracy; it was chosen on ``digits``, which is in no table of the paper.
+    cap : bool
+        Lower weights above 1 to 1: the hardness then weakens negatives and strengthens none.
     refresh : int, optional
         Refit every `refresh` epochs; fit once if None, as published.
     normalize, affinity_input : bool
@@ -137,12 +144,14 @@ class AffinityUncertainty(Hardness):
     def __init__(
         self,
         *,
+        affinity: str = "projection",
         partition: str = "kmeans",
         partition_of: str = "affinity",
         estimator: str = "gamblers",
         reward: float = 1.9,
         alpha: str | float = "row",
         temper: float = 0.25,
+        cap: bool = False,
         refresh: int | None = None,
         normalize: bool = True,
         affinity_input: bool = True,
@@ -159,12 +168,14 @@ class AffinityUncertainty(Hardness):
         recipe: str = "default",
         random_state: int = 0,
     ) -> None:
+        self.affinity = affinity
         self.partition = partition
         self.partition_of = partition_of
         self.estimator = estimator
         self.reward = reward
         self.alpha = alpha
         self.temper = temper
+        self.cap = cap
         self.refresh = refresh
         self.normalize = normalize
         self.affinity_input = affinity_input
@@ -201,18 +212,24 @@ class AffinityUncertainty(Hardness):
         chosen = recipes[one_of(name, recipes, "recipe")]
         return cls(**{**chosen, "recipe": name, **settings})
 
+    @property
+    def affinity_of(self) -> str:  # type: ignore[override]
+        return self.affinity
+
     @torch.no_grad()
     def log_weights(self, anchors: Tensor, candidates: Tensor, affinity: Tensor) -> Tensor:
         """Return log w_ij = log α_i + temper · log u_ij, (N, M); finite for finite embeddings.
 
-        `anchors` (N, D), `candidates` (M, D) and their cosines `affinity` (N, M).
+        `anchors` (N, D), `candidates` (M, D) and their cosines `affinity` (N, M). With `cap`, no
+        weight is above 1.
         """
         self._need_fit()
         log_u = self.temper * self._log_uncertainty(anchors, candidates, affinity)[0]
         if self.alpha == "row":
-            return log_u - _log_mean(log_u, dim=1)
-        shifted: Tensor = log_u - (self._log_mean + math.log(self._alpha_divisor))
-        return shifted
+            log_w = log_u - _log_mean(log_u, dim=1)
+        else:
+            log_w = log_u - (self._log_mean + math.log(self._alpha_divisor))
+        return log_w.clamp_max_(0) if self.cap else log_w
 
     def _log_uncertainty(
         self, anchors: Tensor, candidates: Tensor, affinity: Tensor
@@ -389,8 +406,7 @@ class AffinityUncertainty(Hardness):
         self.network_ = None
         if learned:
             width = (learned["first.weight"].shape[1] - 1) // 2
-            self.network_ = self._new_network(width, torch.Generator())
-            self.network_.load_state_dict(learned)
+            self.network_ = rebuilt(lambda: self._new_network(width, torch.Generator()), learned)
 
     def diagnose(self) -> dict[str, Any]:
         return self.vitals_.to_dict() if hasattr(self, "vitals_") else {}
@@ -400,6 +416,7 @@ class AffinityUncertainty(Hardness):
             raise NotFittedError("AffinityUncertainty has no weights yet: call fit first")
 
     def _check(self) -> None:
+        one_of(self.affinity, AFFINITIES, "affinity")
         one_of(self.partition, PARTITIONS, "partition")
         one_of(self.partition_of, ("affinity", "embedding"), "partition_of")
         one_of(self.reduction, ("mean", "sum"), "reduction")

@@ -17,6 +17,14 @@ from torch import Tensor
 Batches = Iterable[tuple[Tensor, Tensor]]
 """Pairs (anchors (N, D), candidates (M, D)); row i of both is one positive pair."""
 
+AFFINITIES = ("projection", "embedding", "propagated", "features")
+"""Vectors whose cosine a hardness may take as the affinity of two graphs or nodes.
+
+Outputs of the projector; of the encoder; those of the encoder smoothed over the edges; the features
+smoothed over the edges, which need no training. A set of graphs has no edges between graphs: there,
+the last two are both the counts of Weisfeiler–Lehman labels.
+"""
+
 
 class Hardness(BaseEstimator):  # type: ignore[misc]
     """Decide how much each negative counts; in this base class all count the same.
@@ -42,6 +50,14 @@ class Hardness(BaseEstimator):  # type: ignore[misc]
     powers: tuple[float, ...] = (1.0,)
     """The exponents p of the sums Σ_j w_ij · exp(p · s_ij / τ) that `log_mass` needs."""
 
+    affinity_of: str = "projection"
+    """Which vectors a method hands to `fit` and `log_weights`: one of `AFFINITIES`."""
+
+    @property
+    def waits(self) -> bool:
+        """Return whether the hardness needs a trained network, and so a warm-up: if it learns."""
+        return type(self).fit is not Hardness.fit
+
     def fit(self, batches: Batches, *, generator: torch.Generator | None = None) -> Hardness:
         """Learn from batches of pairs; return self.
 
@@ -60,7 +76,7 @@ class Hardness(BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         anchors, candidates : (N, D), (M, D)
-            Outputs of the projector; M ≥ N, and row i of both is one positive pair.
+            The vectors that `affinity_of` names; M ≥ N, and row i of both is one positive pair.
         affinity : (N, M)
             Their cosines.
         """
@@ -112,8 +128,3 @@ class Uniform(Hardness):
 def gives_weights(hardness: Hardness) -> bool:
     """Return whether the hardness weights single pairs (it overrides `log_weights`)."""
     return type(hardness).log_weights is not Hardness.log_weights
-
-
-def learns(hardness: Hardness) -> bool:
-    """Return whether the hardness learns from data (it overrides `fit`) and so needs a warm-up."""
-    return type(hardness).fit is not Hardness.fit

@@ -14,6 +14,13 @@ A network with random weights corrects up to a tenth of them by chance.
 """
 
 
+LEAST = -1e30
+"""Logit of a pair that has no mass."""
+
+MASSES = ("false_mass", "false_mass_weighted")
+"""Share of the mass of the negatives that comes from false ones, without and with weights."""
+
+
 @dataclass(frozen=True)
 class Vitals:
     """Measures that show whether AUGCL's uncertainty model has learned; means over its batches.
@@ -108,7 +115,9 @@ class WeightStatistics:
     """Accumulate mean and spread of the weights of negatives over many batches.
 
     With labels, also the mean weight of true negatives (another class) and of false negatives (the
-    same class); a pair with an unknown class (−1) is neither. Labels are never used for training.
+    same class), and the share of the mass Σ_j w_ij exp(s_ij/τ) that comes from false negatives,
+    with weights (`false_mass_weighted`) and without (`false_mass`). A pair with an unknown class
+    (−1) is neither. Labels are never used for training.
 
     Examples
     --------
@@ -140,12 +149,43 @@ class WeightStatistics:
             self._add(f"{name}_count", pairs.sum())
             self._add(f"{name}_total", (w * pairs).sum(dtype=torch.float64))
 
+    def add_mass(
+        self,
+        logits: Tensor,
+        weighted: Tensor | None,
+        of_anchors: Tensor,
+        of_candidates: Tensor,
+        own: Tensor,
+    ) -> None:
+        """Add the shares of the false negatives in the masses of some anchors.
+
+        Parameters
+        ----------
+        logits : (N, M)
+            s_ij/τ.
+        weighted : (N, M), optional
+            s_ij/τ + log w_ij; None if all weights are 1.
+        of_anchors, of_candidates : (N,), (M,)
+            Classes; −1: unknown.
+        own : (N, M) bool
+            Candidates that are the anchor itself.
+        """
+        known = (of_anchors[:, None] >= 0) & (of_candidates >= 0) & ~own
+        false = known & (of_anchors[:, None] == of_candidates)
+        self._add("anchors", known.any(1).sum())
+        for name, mass in zip(MASSES, (logits, weighted), strict=True):
+            if mass is not None:
+                shares = mass.masked_fill(~known, LEAST).softmax(1)
+                self._add(name, (shares * false).sum(dtype=torch.float64))
+
     def read(self) -> dict[str, float]:
-        """Return the statistics of the off-diagonal weights since the last call."""
+        """Return the statistics since the last call."""
         sums = {name: float(value) for name, value in self._sums.items()}
         self._sums = {}
+        anchors = sums.pop("anchors", 0)
+        mass = {name: sums[name] / anchors for name in MASSES if anchors and name in sums}
         if not sums.get("count"):
-            return {}
+            return mass
         mean = sums["total"] / sums["count"]
         found = {
             "weight_mean": mean,
@@ -155,7 +195,7 @@ class WeightStatistics:
         for kind in ("false", "true"):
             if sums.get(f"{kind}_count"):
                 found[f"weight_{kind}_negatives"] = sums[f"{kind}_total"] / sums[f"{kind}_count"]
-        return found
+        return {**found, **mass}
 
     def _add(self, name: str, value: Tensor | float) -> None:
         self._sums[name] = self._sums.get(name, 0.0) + value

@@ -14,6 +14,9 @@ from augcl.hardness.progcl import ProGCL
 from augcl.losses.node_info_nce import LEAST_TAU, node_info_nce
 from augcl.ops.cosine import cosine
 
+Vectors = tuple[Tensor, Tensor]
+Observer = Callable[[Tensor, Tensor | None], None]
+
 MASKED = -1e30
 """Logit of an entry that is no negative: its exponential is 0; it is finite, so gradients are."""
 
@@ -28,7 +31,8 @@ def info_nce(
     symmetric: bool = False,
     intra: bool = False,
     generator: torch.Generator | None = None,
-    observe: Callable[[Tensor], None] | None = None,
+    vectors: Vectors | None = None,
+    observe: Observer | None = None,
 ) -> Tensor:
     """Return the mean over anchors i of −s_ii/τ + log( e^{s_ii/τ} + Σ_{j≠i} w_ij e^{s_ij/τ} ).
 
@@ -52,8 +56,13 @@ def info_nce(
         or τ divided by its largest power is below 0.02.
     generator : Generator, optional
         Source of random draws; only ``ProGCL(mode="mix")`` uses it.
+    vectors : ((N, D'), (N, D')), optional
+        What the hardness compares, of the anchors and of the candidates, for instance their
+        embeddings for ``AffinityUncertainty(affinity="embedding")``. If None, `anchors` and
+        `candidates`, which are right for ``affinity="projection"``.
     observe : callable, optional
-        Called with each matrix of log-weights (N, N), for statistics.
+        Called with the logits s_ij/τ (N, N) and their log-weights (None if all are 1) of each
+        direction, for statistics; not if the loss is computed in linear memory (`intra`).
 
     Returns
     -------
@@ -77,6 +86,11 @@ def info_nce(
     if not isinstance(hardness, Hardness):
         raise InputError(f"hardness is {hardness!r}: give an object such as AffinityUncertainty()")
     hardness._check()
+    if vectors is None and gives_weights(hardness) and hardness.affinity_of != "projection":
+        raise InputError(
+            f"{type(hardness).__name__} compares {hardness.affinity_of!r} vectors, but info_nce "
+            "has only the projections: give vectors=(of the anchors, of the candidates)"
+        )
     anchors, candidates = _wide(anchors), _wide(candidates)
     in_tiles = not gives_weights(hardness) and tau / max(hardness.powers) >= LEAST_TAU
     if symmetric and intra and in_tiles:
@@ -97,8 +111,10 @@ def info_nce(
         observe=observe,
     )
     if symmetric:
-        return (one_way(anchors, candidates) + one_way(candidates, anchors)) / 2
-    return one_way(anchors, candidates)
+        back = None if vectors is None else (vectors[1], vectors[0])
+        forth = one_way(anchors, candidates, vectors=vectors)
+        return (forth + one_way(candidates, anchors, vectors=back)) / 2
+    return one_way(anchors, candidates, vectors=vectors)
 
 
 def _one_way(
@@ -110,16 +126,20 @@ def _one_way(
     positive_in_denominator: bool,
     intra: bool,
     generator: torch.Generator | None,
-    observe: Callable[[Tensor], None] | None,
+    vectors: Vectors | None,
+    observe: Observer | None,
 ) -> Tensor:
     """Return the loss of one direction. This is the equation itself, in log space."""
     if len(anchors) < 2:
         return (anchors.sum() + candidates.sum()) * 0
     affinity = _wide(cosine(anchors, candidates))
     positive = affinity.diagonal() / tau
-    log_w = hardness.log_weights(anchors.detach(), candidates.detach(), affinity.detach())
-    if log_w is not None and observe is not None:
-        observe(log_w)
+    if vectors is None:
+        log_w = hardness.log_weights(anchors.detach(), candidates.detach(), affinity.detach())
+    else:
+        log_w = _log_weights(hardness, *vectors, count=len(anchors))
+    if observe is not None:
+        observe(affinity.detach() / tau, log_w)
 
     blocks = [affinity, _wide(cosine(anchors, anchors))] if intra else [affinity]
     logits = torch.cat(blocks, dim=1) / tau
@@ -138,6 +158,14 @@ def _one_way(
     if positive_in_denominator:
         log_mass = torch.logaddexp(positive, log_mass)
     return (log_mass - positive).mean()
+
+
+def _log_weights(hardness: Hardness, a: Tensor, b: Tensor, *, count: int) -> Tensor | None:
+    """Return the log-weights (N, N) by other vectors than those that the loss compares."""
+    if len(a) != count or len(b) != count:
+        raise InputError(f"vectors have {len(a)} and {len(b)} rows: give one for each of {count}")
+    a, b = _wide(a.detach()), _wide(b.detach())
+    return hardness.log_weights(a, b, cosine(a, b))
 
 
 def _log_sum(logits: Tensor, power: float, masked: Tensor, log_weights: Tensor | None) -> Tensor:

@@ -44,9 +44,14 @@ class InfoNCE(nn.Module):
         self.intra = intra
 
     def forward(
-        self, anchors: Tensor, candidates: Tensor, *, generator: torch.Generator | None = None
+        self,
+        anchors: Tensor,
+        candidates: Tensor,
+        *,
+        generator: torch.Generator | None = None,
+        vectors: tuple[Tensor, Tensor] | None = None,
     ) -> Tensor:
-        """Return the loss (scalar) of two views (N, D)."""
+        """Return the loss (scalar) of two views (N, D); `vectors` as in `info_nce`."""
         return info_nce(
             anchors,
             candidates,
@@ -56,6 +61,7 @@ class InfoNCE(nn.Module):
             symmetric=self.symmetric,
             intra=self.intra,
             generator=generator,
+            vectors=vectors,
         )
 
     def extra_repr(self) -> str:
@@ -97,7 +103,7 @@ class NodeInfoNCE(nn.Module):
         self.weights: PairWeights | None = None
 
     def weigh(self, z: Tensor) -> NodeInfoNCE:
-        """Store the weights of the fitted hardness for embeddings (N, D) of all nodes."""
+        """Store the weights of the fitted hardness for the vectors (N, D) that it compares."""
         if self.hardness is not None and gives_weights(self.hardness):
             self.weights = PairWeights.of(self.hardness, z.detach())
         return self

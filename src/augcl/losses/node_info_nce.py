@@ -146,16 +146,18 @@ class PairWeights:
     def of(
         cls, hardness: Hardness, z: Tensor, *, labels: Tensor | None = None, rows: int = 128
     ) -> PairWeights:
-        """Compute the weights that a fitted hardness gives to all pairs of embeddings z (N, D).
+        """Compute the weights that a fitted hardness gives to all pairs of rows of z (N, D).
 
-        Only the oracle uses `labels` (N,). `rows` anchors are processed at a time.
+        z are the vectors that `hardness.affinity_of` names. Only the oracle uses `labels` (N,).
+        `rows` anchors are processed at a time.
         """
         codes = torch.empty(len(z), len(z), dtype=torch.uint8, device=z.device)
         root = torch.empty(len(z), 1, device=z.device)
         for start in range(0, len(z), rows):
             some = z[start : start + rows]
             every = z.roll(-start, 0)  # a hardness expects that row i of both is the same node
-            given = for_batch(hardness, None if labels is None else labels.roll(-start, 0))
+            shifted = None if labels is None else labels.roll(-start, 0)
+            given = for_batch(hardness, shifted, first=start)
             log_w = given.log_weights(some, every, cosine(some, every))
             if log_w is None:
                 log_w = torch.zeros(len(some), len(z), device=z.device)
@@ -165,7 +167,7 @@ class PairWeights:
             root[start : start + rows] = (largest / 4).exp() / 255
         return cls(codes, root)
 
-    def block(self, rows: slice, columns: slice | Tensor) -> Tensor:
+    def block(self, rows: slice | Tensor, columns: slice | Tensor) -> Tensor:
         """Return the weights of some rows and columns as a new float32 tensor."""
         codes = self.codes[rows][:, columns]
         return codes.to(torch.float32).mul_(self.root[rows]).square_().square_()

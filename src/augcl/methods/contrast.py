@@ -10,12 +10,15 @@ from torch import Tensor, nn
 
 from augcl.checks import number, whole_number
 from augcl.data.graph import GraphSet
+from augcl.data.wl import wl_rows
 from augcl.encoders import ContrastiveNetwork, inputs, output_width, own_or_gin, projector
+from augcl.encoders.contrastive import inputs_of
 from augcl.errors import InputError, one_of
 from augcl.hardness import Hardness, Uniform
-from augcl.hardness.base import Batches, learns
+from augcl.hardness.base import Batches
 from augcl.hardness.diagnostics import WeightStatistics
 from augcl.hardness.oracle import for_batch
+from augcl.hardness.progcl import ProGCL
 from augcl.losses import info_nce
 from augcl.methods.recipes import chosen_hardness, get_recipe
 from augcl.training.batches import STATISTICS
@@ -61,7 +64,10 @@ class ContrastiveGraphMethod(GraphEstimator):
 
     @abstractmethod
     def _pair(self, batch: GraphSet, generator: torch.Generator) -> tuple[Tensor, Tensor]:
-        """(G, D) projections of the anchors and of the candidates; row i of both is graph i."""
+        """(G, D) projections of the anchors and of the candidates; row i of both is graph i.
+
+        The projector is called for the anchors first, then for the candidates.
+        """
 
     def _start(self) -> None:
         super()._start()
@@ -69,6 +75,7 @@ class ContrastiveGraphMethod(GraphEstimator):
         one_of(self.pooling, ("sum", "mean"), "pooling")
         self._statistics = STATISTICS[recipe.statistics]
         self.hardness_ = chosen_hardness(self.hardness, recipe)
+        self._wl_rows: dict[GraphSet, Tensor] = {}
         self._schedule = HardnessSchedule(
             self.hardness_,
             epochs=self.epochs,
@@ -106,10 +113,41 @@ class ContrastiveGraphMethod(GraphEstimator):
         return projections
 
     def _loss(self, batch: GraphSet, generator: torch.Generator) -> Tensor:
-        return self._contrast(*self._pair(batch, generator), batch.labels, generator)
+        return self._loss_of(batch, self._pair, generator)
 
     def _first_loss(self, batch: GraphSet, generator: torch.Generator) -> Tensor:
-        return self._contrast(*self._pair(batch, generator), batch.labels, generator, first=True)
+        return self._loss_of(batch, self._pair, generator, first=True)
+
+    def _loss_of(
+        self, batch: GraphSet, pair: Pair, generator: torch.Generator, **how: bool
+    ) -> Tensor:
+        """The loss of the projections that `pair` draws; `how` as in `ScheduledLoss`."""
+        (anchors, candidates), vectors = self._with_vectors(pair, batch, generator)
+        return self._contrast(anchors, candidates, batch.labels, generator, vectors=vectors, **how)
+
+    def _with_vectors(
+        self, pair: Pair, batch: GraphSet, generator: torch.Generator
+    ) -> tuple[tuple[Tensor, Tensor], tuple[Tensor, Tensor] | None]:
+        """The projections of a batch, and the vectors that the hardness compares if not these."""
+        asked = self.hardness_.affinity_of
+        if asked == "projection":
+            return pair(batch, generator), None
+        if asked == "embedding":
+            with inputs_of(self.network_.projector) as embeddings:
+                projections = pair(batch, generator)
+            of_anchors, of_candidates = embeddings
+            return projections, (of_anchors.detach(), of_candidates.detach())
+        return pair(batch, generator), self._vectors(batch, generator)
+
+    def _vectors(self, batch: GraphSet, generator: torch.Generator) -> tuple[Tensor, Tensor]:
+        """Vectors of anchors and candidates that are not projections, to fit a hardness on."""
+        if self.hardness_.affinity_of == "embedding":
+            found = self._with_vectors(self._pair, batch, generator)[1]
+            assert found is not None
+            return found
+        if batch not in self._wl_rows:  # they depend on the graphs alone
+            self._wl_rows[batch] = wl_rows(batch)
+        return self._wl_rows[batch], self._wl_rows[batch]
 
     def _projections(self, batch: GraphSet, generator: torch.Generator) -> Tensor:
         return self._pair(batch, generator)[0]
@@ -117,8 +155,9 @@ class ContrastiveGraphMethod(GraphEstimator):
     def _before_epoch(
         self, epoch: int, batches: list[GraphSet], generator: torch.Generator
     ) -> Metrics:
-        stay = self._anchors_stay
-        pairs = EmbeddedBatches(self._pair, batches, generator, anchors_stay=stay)
+        pairs = EmbeddedBatches(self._pair, batches, generator, anchors_stay=self._anchors_stay)
+        if self.hardness_.affinity_of != "projection":
+            pairs = EmbeddedBatches(self._vectors, batches, generator)
         with self._statistics(self.network_):
             return self._schedule.before_epoch(epoch, pairs, generator)
 
@@ -177,7 +216,7 @@ class HardnessSchedule:
         if asked is None:
             name, asked = "start", getattr(hardness, "start", None)
         if asked is None:
-            self.first_epoch = usual if learns(hardness) else 0
+            self.first_epoch = usual if hardness.waits else 0
             return
         whole_number(name, asked, least=0)
         if asked > epochs:
@@ -237,6 +276,7 @@ class ScheduledLoss:
         labels: Tensor | None,
         generator: torch.Generator,
         *,
+        vectors: tuple[Tensor, Tensor] | None = None,
         observed: bool = True,
         first: bool = False,
     ) -> Tensor:
@@ -248,6 +288,8 @@ class ScheduledLoss:
         labels : (G,), optional
             For the statistics, and for the oracle.
         generator : Generator
+        vectors : ((G, D'), (G, D')), optional
+            What the hardness compares, if not the projections.
         observed : bool
             Whether the weights enter the statistics.
         first : bool
@@ -257,17 +299,38 @@ class ScheduledLoss:
         if schedule.first_epoch == 0 if first else schedule.active:
             hardness = for_batch(schedule.hardness, labels)
 
-        def observe(log_weights: Tensor) -> None:
-            self.statistics.add(log_weights.exp(), labels)
+        def observe(logits: Tensor, log_weights: Tensor | None) -> None:
+            if log_weights is not None:
+                self.statistics.add(log_weights.exp(), labels)
+            if labels is not None and len(labels) == len(logits):
+                own = torch.eye(len(labels), dtype=torch.bool, device=logits.device)
+                weighted = weighted_logits(hardness, logits, log_weights)
+                self.statistics.add_mass(logits, weighted, labels, labels, own)
 
         return info_nce(
             anchors,
             candidates,
             hardness=hardness,
             generator=generator,
+            vectors=None if hardness is None else vectors,
             observe=observe if observed and not first else None,
             **self.options,  # type: ignore[arg-type]
         )
+
+
+def weighted_logits(
+    hardness: Hardness | None, logits: Tensor, log_weights: Tensor | None
+) -> Tensor | None:
+    """Return the logits s_ij/τ (N, M) with the weights of a hardness; None if these change nothing.
+
+    HCL weighs by a power of the exponentials. Mixed negatives of ProGCL have no weights.
+    """
+    if hardness is None or (isinstance(hardness, ProGCL) and hardness.mixes):
+        return None
+    power = hardness.powers[0]
+    if log_weights is None:
+        return None if power == 1 else power * logits
+    return power * logits + log_weights
 
 
 class EmbeddedBatches:

@@ -44,6 +44,7 @@ class MorganFingerprints(GraphReader, PlainMethod):
     year = 2010
     cost = "seconds"
     needs = "smiles"
+    edge_cure = None  # bonds are read from the SMILES
 
     def __init__(
         self,

@@ -16,14 +16,20 @@ from augcl.encoders.heads import output_basis, projector
 from augcl.errors import one_of, warn_user
 from augcl.hardness import Hardness, Uniform
 from augcl.hardness.base import gives_weights
+from augcl.hardness.diagnostics import WeightStatistics
 from augcl.losses.node_info_nce import LEAST_TAU, PairWeights, node_info_nce
 from augcl.methods import presets
-from augcl.methods.contrast import EmbeddedNodes, HardnessSchedule
+from augcl.methods.contrast import EmbeddedNodes, HardnessSchedule, weighted_logits
 from augcl.methods.recipes import by_recipe, chosen_hardness, get_recipe
-from augcl.training.batches import NodeBatch
+from augcl.ops.cosine import cosine
+from augcl.ops.diffusion import smoothed
+from augcl.training.batches import NodeBatch, batch_statistics
 from augcl.training.callbacks import Callbacks, Metrics
 from augcl.training.estimator import NodeEstimator
 from augcl.views.nodes import CENTRALITIES, EDGE_ENDS, EMPTY_COLUMNS, NodeView, TwoViews
+
+OBSERVED = 128
+"""Anchors at most whose negatives are observed in an epoch, for the metrics."""
 
 
 class GRACE(NodeEstimator):
@@ -31,12 +37,13 @@ class GRACE(NodeEstimator):
 
     Parameters
     ----------
-    hardness : Hardness or {"none", "augcl", "dcl", "hcl", "progcl"}
+    hardness : Hardness or {"none", "augcl", "dcl", "hcl", "progcl", "nearest"}
         How hard each negative is. A name takes the settings of `recipe`.
     preset : str
-        Published settings of a data set ("Cora", "Amazon-Photo", …; see node_presets.toml) for
-        everything below that is None. "Amazon-Photo" are ProGCL's, because with GCA's own
-        ("Amazon-Photo/published", learning rate 0.1) the training collapses.
+        Settings for everything below that is None. "default": ours for any graph; "published":
+        those of the papers for graphs in general; or those published for a data set ("Cora",
+        "Amazon-Photo", …; see node_presets.toml). "Amazon-Photo" are ProGCL's, because with GCA's
+        own ("Amazon-Photo/published", learning rate 0.1) the training collapses.
     recipe : {"default", "authors", "paper"}
         Settings of a named hardness, and what is said to be decided by it below.
     centrality : {"degree", "pagerank", "eigenvector"}, optional
@@ -76,8 +83,8 @@ class GRACE(NodeEstimator):
     sample : int
         Nodes of a block: the hardness is fitted on blocks, each node an anchor against the others
         of its block.
-    candidates : int, optional
-        Number of nodes, drawn in every step, that serve as negatives; all if None.
+    candidates : int or "all", optional
+        Number of nodes, drawn in every step, that serve as negatives.
     encoder : Module, optional
         A PyG-style module, (x, edge_index) to (N, D); `GCN` if None. It gets the weights of the
         edges, if there are any, if it has a parameter ``edge_weight``.
@@ -152,7 +159,7 @@ class GRACE(NodeEstimator):
         weights: str = "frozen",
         weights_every: int = 10,
         sample: int = 256,
-        candidates: int | None = None,
+        candidates: int | str | None = None,
         encoder: nn.Module | None = None,
         normalize_features: bool = True,
         patience: int | None = None,
@@ -210,8 +217,11 @@ class GRACE(NodeEstimator):
         for name in ("width", "projection", "weights_every"):
             whole_number(name, self._setting(name), least=1)
         whole_number("sample", self.sample, least=2)
-        if self.candidates is not None:  # of one alone, its own node would have no negative
-            whole_number("candidates", self.candidates, least=2)
+        self._sampled = (
+            None if self._setting("candidates") == "all" else self._setting("candidates")
+        )
+        if self._sampled is not None:  # of one alone, its own node would have no negative
+            whole_number("candidates", self._sampled, least=2)
         for name in ("edge_drop", "feature_drop"):
             two_shares(name, self._setting(name), below=1)
         if self.half_hop is not None:
@@ -231,7 +241,10 @@ class GRACE(NodeEstimator):
         number("tau", self._setting("tau"), least=LEAST_TAU * max(self.hardness_.powers))
         self.weights_: PairWeights | None = None
         self._anchors: Tensor | None = None
+        self._features: Tensor | None = None
         self._weight_facts: Metrics = {}
+        self._mass = WeightStatistics()
+        self._epoch = 0
 
     def _build(self, features: int, generator: torch.Generator) -> NodeNetwork:
         encoder = copy.deepcopy(self.encoder)
@@ -266,9 +279,22 @@ class GRACE(NodeEstimator):
         return [batch]
 
     def _pair(self, generator: torch.Generator) -> tuple[Tensor, Tensor]:
-        """(N, D) projections of the nodes in two new views."""
-        anchors, candidates = (self.network_(view) for view in self._views.draw(generator))
+        """(N, D) what the hardness compares, of the nodes in two new views."""
+        anchors, candidates = (self._vectors(view) for view in self._views.draw(generator))
         return anchors, candidates
+
+    def _vectors(self, view: NodeView) -> Tensor:
+        """(N, D) what the hardness compares, of the nodes in a view; smoothed over all edges."""
+        asked, clean = self.hardness_.affinity_of, self._views.views.clean
+        if asked == "projection":
+            projections: Tensor = self.network_(view)
+            return projections
+        if asked == "features":
+            if self._features is None:
+                self._features = smoothed(clean.x(), clean.edges)
+            return self._features
+        embeddings: Tensor = self.network_.embed(view)
+        return embeddings if asked == "embedding" else smoothed(embeddings, clean.edges)
 
     def _compared(self, views: Iterable[NodeView]) -> list[Tensor]:
         """Projections of views in as few numbers as they need: cosines of all pairs cost less."""
@@ -277,8 +303,8 @@ class GRACE(NodeEstimator):
 
     def _loss(self, batch: NodeBatch, generator: torch.Generator) -> Tensor:
         if not self._schedule.active:
-            return self._contrast(batch, generator)
-        return self._contrast(batch, generator, self.hardness_, self.weights_)
+            return self._contrast(batch, generator, observed=True)
+        return self._contrast(batch, generator, self.hardness_, self.weights_, observed=True)
 
     def _first_loss(self, batch: NodeBatch, generator: torch.Generator) -> Tensor:
         if self._schedule.first_epoch > 0:
@@ -291,12 +317,16 @@ class GRACE(NodeEstimator):
         generator: torch.Generator,
         hardness: Hardness | None = None,
         weights: PairWeights | None = None,
+        *,
+        observed: bool = False,
     ) -> Tensor:
         anchors, candidates = self._compared(self._views.draw(generator))
         columns = None
-        if self.candidates is not None and self.candidates < len(batch):
+        if self._sampled is not None and self._sampled < len(batch):
             order = torch.randperm(len(batch), generator=generator)
-            columns = order[: self.candidates].to(anchors.device)
+            columns = order[: self._sampled].to(anchors.device)
+        if observed and batch.labels is not None:
+            self._observe(batch.labels, anchors, candidates, columns, hardness, weights)
         return node_info_nce(
             anchors,
             candidates,
@@ -307,6 +337,30 @@ class GRACE(NodeEstimator):
             generator=generator,
         )
 
+    @torch.no_grad()
+    def _observe(
+        self,
+        labels: Tensor,
+        anchors: Tensor,
+        candidates: Tensor,
+        columns: Tensor | None,
+        hardness: Hardness | None,
+        weights: PairWeights | None,
+    ) -> None:
+        """Measure the mass of false negatives for some anchors of one view in the other."""
+        # A draw from the training's own generator would change the training.
+        generator = torch.Generator().manual_seed(self._epoch)
+        count = min(OBSERVED, max(16, len(labels) // 50))  # below a hundredth of the step
+        rows = torch.randperm(len(labels), generator=generator)[:count].to(labels.device)
+        of = torch.arange(len(labels), device=labels.device) if columns is None else columns
+        logits = cosine(anchors[rows], candidates[of]) / self._setting("tau")
+        log_w = None
+        if weights is not None:
+            smallest = torch.finfo(torch.float32).tiny
+            log_w = weights.block(rows, of).clamp_min_(smallest).log_()
+        weighted = weighted_logits(hardness, logits, log_w)
+        self._mass.add_mass(logits, weighted, labels[rows], labels[of], rows[:, None] == of)
+
     def _projections(self, batch: NodeBatch, generator: torch.Generator) -> Tensor:
         projections: Tensor = self.network_(batch.views.clean)
         return projections
@@ -315,27 +369,29 @@ class GRACE(NodeEstimator):
         self, epoch: int, batches: list[NodeBatch], generator: torch.Generator
     ) -> Metrics:
         (batch,) = batches
-        blocks = EmbeddedNodes(self._pair, self.sample, generator)
-        found = self._schedule.before_epoch(epoch, blocks, generator)
-        if self._schedule.active and gives_weights(self.hardness_):
-            since = epoch - self._schedule.first_epoch
-            live = self.weights == "live" and since % self.weights_every == 0
-            if live or self._schedule.fits_before(epoch):
-                with torch.no_grad():
-                    self._anchors = self.network_(batch.views.clean)
-                self._weigh(batch)
-            elif self.weights_ is None:  # after a resume
-                self._weigh(batch)
+        self._epoch = epoch
+        with batch_statistics(self.network_):
+            blocks = EmbeddedNodes(self._pair, self.sample, generator)
+            found = self._schedule.before_epoch(epoch, blocks, generator)
+            if self._schedule.active and gives_weights(self.hardness_):
+                since = epoch - self._schedule.first_epoch
+                live = self.weights == "live" and since % self.weights_every == 0
+                new = live or self._schedule.fits_before(epoch)
+                if new and self.hardness_.affinity_of != "features":  # a file need not keep those
+                    with torch.no_grad():
+                        self._anchors = self._vectors(batch.views.clean)
+                if new or self.weights_ is None:  # after a resume
+                    self._weigh(batch)
         return found
 
     def _weigh(self, batch: NodeBatch) -> None:
-        assert self._anchors is not None
-        anchors = self._anchors.to(batch.graph.x.device)  # loaded ones lie on the CPU
+        anchors = self._vectors(batch.views.clean) if self._anchors is None else self._anchors
+        anchors = anchors.to(batch.graph.x.device)  # loaded ones lie on the CPU
         self.weights_ = PairWeights.of(self.hardness_, anchors, labels=batch.labels)
         self._weight_facts = self.weights_.describe(batch.labels)
 
     def _after_epoch(self) -> Metrics:
-        return self._weight_facts
+        return {**self._weight_facts, **self._mass.read()}
 
     @property
     def _comparable_from(self) -> int:

@@ -6,9 +6,12 @@ import torch
 from torch import Tensor, nn
 
 from augcl.data.graph import GraphSet
+from augcl.data.wl import wl_rows
+from augcl.errors import InputError, one_of
 from augcl.hardness import Hardness
 from augcl.methods.contrast import ContrastiveGraphMethod
 from augcl.methods.recipes import by_recipe
+from augcl.training.batches import GROUP, neighbor_batches
 from augcl.training.callbacks import Callbacks
 from augcl.views import Augmentation, make_view
 
@@ -18,7 +21,7 @@ class GraphCL(ContrastiveGraphMethod):
 
     Parameters
     ----------
-    hardness : Hardness or {"none", "augcl", "dcl", "hcl", "progcl"}
+    hardness : Hardness or {"none", "augcl", "dcl", "hcl", "progcl", "nearest"}
         How hard each negative is. A name takes the settings of `recipe`.
     recipe : {"default", "authors", "paper"}
         Decides `warmup`, whether the anchor is augmented too, and the settings of a named
@@ -49,6 +52,9 @@ class GraphCL(ContrastiveGraphMethod):
         as ``encoder(x, edge_index, edge_attr)``. If None, GIN uses them where there are any and
         the recipe is "default"; an encoder of your own does not get them.
     pooling : {"sum", "mean"}
+    batches : {"random", "neighbors"}
+        Which graphs share a batch: random ones, as published, or groups of 8 whose counts of
+        Weisfeiler–Lehman labels are similar (16 groups fill 128), which are harder to tell apart.
     batch_size, lr : int, float
     patience : int, optional
         End the training after this many epochs without a lower loss, and keep the weights with
@@ -107,6 +113,7 @@ class GraphCL(ContrastiveGraphMethod):
         layers: int = 3,
         width: int = 32,
         pooling: str = "sum",
+        batches: str = "random",
         batch_size: int = 128,
         lr: float = 0.01,
         patience: int | None = None,
@@ -131,6 +138,7 @@ class GraphCL(ContrastiveGraphMethod):
         self.layers = layers
         self.width = width
         self.pooling = pooling
+        self.batches = batches
         self.batch_size = batch_size
         self.lr = lr
         self.patience = patience
@@ -142,8 +150,19 @@ class GraphCL(ContrastiveGraphMethod):
 
     def _start(self) -> None:
         super()._start()
+        one_of(self.batches, ("random", "neighbors"), "kind of batches")
+        if self.batches == "neighbors" and self.batch_size % GROUP:
+            raise InputError(
+                f"batch_size is {self.batch_size}: batches='neighbors' puts {GROUP} similar graphs "
+                f"side by side, so give a multiple of {GROUP}"
+            )
         self._view = make_view(self.augmentation, growth=by_recipe(self, "growth"))
         self._anchors_stay = not by_recipe(self, "augment_anchor")
+
+    def _batches(self, data: GraphSet, generator: torch.Generator) -> list[GraphSet]:
+        if self.batches == "random":
+            return super()._batches(data, generator)
+        return neighbor_batches(data, wl_rows(data), int(self.batch_size), generator)
 
     def _pair(
         self, batch: GraphSet, generator: torch.Generator, anchors: Tensor | None = None

@@ -1,4 +1,4 @@
-"""Published settings by data set, in TOML files beside this one."""
+"""Settings by name, in TOML files beside this one: our default, and published ones by data set."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ BGRL = "bgrl_presets.toml"
 CCA_SSG = "cca_ssg_presets.toml"
 GRAPHMAE = "graphmae_presets.toml"
 GRAPHMAE_GRAPHS = "graphmae_graphs_presets.toml"
+PUBLISHED = "published"
+"""The preset of a data set without published settings of its own, in a file that has it."""
 
 
 def presets(file: str = GRACE) -> dict[str, dict[str, Any]]:
@@ -21,12 +23,12 @@ def presets(file: str = GRACE) -> dict[str, dict[str, Any]]:
 
 
 def get_preset(name: str, file: str = GRACE) -> dict[str, Any]:
-    """The settings of one preset; what it leaves open is as in `default`.
+    """The settings of one preset; what it leaves open is as in `published`.
 
     >>> get_preset("Cora")["tau"], get_preset("CiteSeer", HSAN)["beta"]
     (0.4, 2.0)
     """
-    found = {**presets(file)["default"], **_written(name, file)}
+    found = {**presets(file)[_usual(file)], **_written(name, file)}
     return {key: value for key, value in found.items() if key != "collapses"}
 
 
@@ -36,14 +38,21 @@ def collapses(name: str, file: str = GRACE) -> bool:
 
 
 def preset_for(dataset: str, file: str = GRACE) -> str:
-    """The preset that a data set takes, "default" if it has none: the one place that decides.
+    """The published preset of a data set: the one place that decides.
 
     >>> preset_for("Cora"), preset_for("Amazon-Photo"), preset_for("Amazon-Photo", HSAN)
     ('Cora', 'Amazon-Photo/progcl', 'Amazon-Photo')
+    >>> preset_for("mine"), preset_for("mine", HSAN)
+    ('published', 'default')
     """
     every = presets(file)
-    name = dataset if dataset in every else "default"
+    name = dataset if dataset in every else _usual(file)
     return str(every[name].get("same_as", name))
+
+
+def _usual(file: str) -> str:
+    """The preset of any other data set."""
+    return PUBLISHED if PUBLISHED in presets(file) else "default"
 
 
 def _written(name: str, file: str) -> dict[str, Any]:

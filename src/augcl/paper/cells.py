@@ -28,6 +28,7 @@ from augcl.paper.records import cell_file, is_finished
 from augcl.runs.run import Spec, one_thread, run
 from augcl.training.method import plain_settings
 from augcl.training.progress import print_warning, progress_bar
+from augcl.training.threads import deaf_workers
 
 
 class CellLike(Protocol):
@@ -135,7 +136,12 @@ Ended = tuple[Path, Failure | None]
 
 
 def compute_missing(
-    cells: Sequence[CellLike], out: Path, *, data_dir: str | None, jobs: int
+    cells: Sequence[CellLike],
+    out: Path,
+    *,
+    data_dir: str | None,
+    jobs: int,
+    progress: bool = True,
 ) -> list[Failure]:
     """Compute the cells that are not finished yet, `jobs` in parallel; return the failures.
 
@@ -149,7 +155,7 @@ def compute_missing(
         clear_work(path)
     order = sorted(missing, key=lambda path: missing[path].order)
     failed: dict[Path, Failure] = {}
-    with progress_bar("cells", len(missing)) as report:
+    with progress_bar("cells", len(missing), show=progress) as report:
         for wait in (False, True):  # first the free cells, then those that others did not finish
             left = [path for path in order if path not in failed and not path.exists()]
             workers = min(jobs, len(left))
@@ -236,7 +242,8 @@ def _computed(
     parallel = Parallel(
         workers, return_as="generator_unordered", pre_dispatch="n_jobs", batch_size=1
     )
-    results = parallel(begin())
+    with deaf_workers():  # started here
+        results = parallel(begin())
     try:
         for ended in results:  # noqa: UP028 -- `yield from` would close it too early, with a warning
             yield ended

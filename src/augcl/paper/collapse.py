@@ -24,6 +24,7 @@ from augcl.data import load_graphs
 from augcl.files import write_json
 from augcl.hardness import AffinityUncertainty, CollapseWarning
 from augcl.methods.graphcl import GraphCL
+from augcl.methods.presets import PUBLISHED
 from augcl.paper.grid import Grid
 from augcl.paper.liveness import WARMUP_EPOCHS
 from augcl.paper.published import REWARDS
@@ -75,7 +76,7 @@ def every_fit() -> Iterator[FitSettings]:
 def states(dataset: str, seed: int, *, data_dir: str | None = None) -> dict[str, str]:
     """Return the state ("alive", "unlearned", "collapsed") after each fit, by the fit's name."""
     graphs = load_graphs(dataset, data_dir=data_dir)
-    spec = Spec(dataset, hardness="none", epochs=WARMUP_EPOCHS)
+    spec = Spec(dataset, hardness="none", preset=PUBLISHED, epochs=WARMUP_EPOCHS)
     model = spec.estimator(graphs, seed, progress=False).fit(graphs)
     assert isinstance(model, GraphCL)
     found = {}

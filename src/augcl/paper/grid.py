@@ -48,7 +48,8 @@ class Outcome:
     def explained(self) -> Outcome:
         """Return the outcome with a note on ± if a table uses it; for tables shown on their own."""
         cells = (cell for grid in self.grids for row in grid.rows for cell in row)
-        if not any("±" in cell for cell in cells):
+        told = any("±:" in note for grid in self.grids for note in grid.notes)
+        if told or not any("±" in cell for cell in cells):
             return self
         *others, last = self.grids
         return replace(self, grids=[*others, replace(last, notes=(*last.notes, SPREAD))])

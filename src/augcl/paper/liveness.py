@@ -21,6 +21,7 @@ from augcl.files import write_json
 from augcl.hardness import AffinityUncertainty
 from augcl.hardness.diagnostics import WeightStatistics
 from augcl.methods.graphcl import GraphCL
+from augcl.methods.presets import PUBLISHED
 from augcl.paper.published import REWARDS
 from augcl.paper.records import LIVENESS, is_finished
 from augcl.runs.run import Spec, one_thread
@@ -32,7 +33,7 @@ WARMUP_EPOCHS = 20
 def measure(dataset: str, *, data_dir: str | None = None, seed: int = 0) -> list[dict[str, Any]]:
     """Return the vitals after one fit for each reward."""
     graphs = load_graphs(dataset, data_dir=data_dir)
-    spec = Spec(dataset, hardness="none", epochs=WARMUP_EPOCHS)
+    spec = Spec(dataset, hardness="none", preset=PUBLISHED, epochs=WARMUP_EPOCHS)
     model = spec.estimator(graphs, seed, progress=False).fit(graphs)
     assert isinstance(model, GraphCL)
     found = []

@@ -1,4 +1,4 @@
-"""Data sets that are not in the paper: molecules, public splits of nodes, graphs with bonds.
+"""Data sets that are not in the paper: molecules, public splits, several labels, bonds.
 
     python -m augcl.paper.other_data --data DIR --out results [--only NAME ...] [--seeds N]
 
@@ -36,6 +36,8 @@ Method = Callable[[int], Any]
 FLOOR = "floor"
 MORGAN, RAW, WL = "Morgan", "raw features", "WL kernel"
 UNTRAINED, PLAIN, WEIGHTED = "untrained", "GraphCL", "GraphCL + augcl"
+BESIDE = "GraphCL beside Morgan"
+DEEPWALK, NODE2VEC = "DeepWalk", "node2vec"
 NODE_EPOCHS = 50
 TRAINED = f"GCA ({NODE_EPOCHS} epochs)"
 
@@ -46,6 +48,17 @@ def _graphcl(**settings: Any) -> Method:
 
 def _gca(epochs: int) -> Method:
     return lambda seed: augcl.GCA(epochs=epochs, candidates=512, random_state=seed, progress=False)
+
+
+class SideBySide:
+    """Embeddings of several methods side by side, each scaled to rows of mean length 1."""
+
+    def __init__(self, *methods: Any) -> None:
+        self.methods = methods
+
+    def fit_transform(self, samples: Any) -> Any:
+        blocks = [method.fit_transform(samples) for method in self.methods]
+        return np.hstack([block / np.linalg.norm(block, axis=1).mean() for block in blocks])
 
 
 def _bonds(used: bool) -> dict[str, Method]:
@@ -61,12 +74,33 @@ MOLECULES: dict[str, Method] = {
     UNTRAINED: _graphcl(epochs=0),
     PLAIN: _graphcl(),
     WEIGHTED: _graphcl(hardness="augcl"),
+    BESIDE: lambda seed: SideBySide(_graphcl()(seed), augcl.MorganFingerprints()),
 }
 NODES: dict[str, Method] = {
     RAW: lambda seed: augcl.RawFeatures(),
     UNTRAINED: _gca(0),
     TRAINED: _gca(NODE_EPOCHS),
 }
+LABELS: dict[str, Method] = {  # as published
+    DEEPWALK: lambda seed: augcl.DeepWalk(walks=80, length=40, random_state=seed, progress=False),
+    NODE2VEC: lambda seed: augcl.Node2Vec(p=0.25, q=0.25, random_state=seed, progress=False),
+}
+SHARES = range(10, 100, 10)
+"""Training nodes, in percent."""
+PUBLISHED: dict[str, dict[str, float]] = {
+    DEEPWALK: {
+        "f1_macro_at_50": 27.30,
+        **{
+            f"f1_micro_at_{share}": value
+            for share, value in zip(
+                SHARES, (36.0, 38.2, 39.6, 40.3, 41.0, 41.3, 41.5, 41.5, 42.0), strict=True
+            )
+        },
+    },
+    NODE2VEC: {"f1_macro_at_50": 25.81},
+}
+"""On BlogCatalog: table 2 of DeepWalk (arXiv:1403.6652) and table 2 of node2vec (arXiv:1607.00653),
+in percent."""
 
 
 @dataclass(frozen=True)
@@ -101,13 +135,13 @@ def _regression(name: str, file: str, target: str) -> Data:
     return Data(name, file, MOLECULES, "ridge-10fold", "r2", splits, target)
 
 
-def _by_scaffold(name: str, file: str, target: str, seeds: int) -> Data:
+def _by_scaffold(name: str, file: str, target: str) -> Data:
     splits = ("by scaffold",)
-    return Data(name, file, MOLECULES, "logistic-10fold", "roc_auc", splits, target, seeds)
+    return Data(name, file, MOLECULES, "logistic-10fold", "roc_auc", splits, target)
 
 
-def _nodes(name: str, file: str, splits: str, scoring: str = "accuracy", seeds: int = 5) -> Data:
-    return Data(name, file, NODES, "public-split", scoring, (splits,), seeds=seeds)
+def _nodes(name: str, file: str, splits: str, scoring: str = "accuracy") -> Data:
+    return Data(name, file, NODES, "public-split", scoring, (splits,))
 
 
 def _mutag(name: str, used: bool) -> Data:
@@ -122,13 +156,22 @@ SETS = {
         _mutag(BONDS[1], True),
         _regression("FreeSolv", "molecules/freesolv.csv", "freesolv"),
         _regression("ESOL", "molecules/esol.csv", "logSolubility"),
-        _by_scaffold("BBBP", "molecules/bbbp.csv", "p_np", seeds=3),
+        _by_scaffold("BBBP", "molecules/bbbp.csv", "p_np"),
         _nodes("Chameleon", "heterophilous/chameleon_filtered.npz", "ten splits"),
         _nodes("Cora", "planetoid/ind.cora.graph", "public split"),
-        _nodes("Minesweeper", "heterophilous/minesweeper.npz", "ten splits", "roc_auc", seeds=1),
-        _nodes("Actor", "heterophilous/actor.npz", "ten splits", seeds=1),
-        _nodes("PubMed", "planetoid/ind.pubmed.graph", "public split", seeds=1),
-        _by_scaffold("Tox21", "molecules/tox21.csv", "?R-*", seeds=1),
+        _nodes("Minesweeper", "heterophilous/minesweeper.npz", "ten splits", "roc_auc"),
+        _nodes("Actor", "heterophilous/actor.npz", "ten splits"),
+        _nodes("PubMed", "planetoid/ind.pubmed.graph", "public split"),
+        Data(
+            "BlogCatalog",
+            "multilabel/blogcatalog",
+            LABELS,
+            "deepwalk-multilabel",
+            "f1_micro",
+            ("",),
+            "group_*",
+        ),
+        _by_scaffold("Tox21", "molecules/tox21.csv", "?R-*"),
     )
 }
 """All data sets, small ones first."""
@@ -202,6 +245,7 @@ def measure(task: Task, samples: Any) -> Iterator[tuple[str, Record]]:
                 "protocol": score.protocol,
                 "fit_seconds": round(seconds, 2),
                 "evaluate_seconds": round(time.perf_counter() - start, 2),
+                **({"details": dict(score.details)} if data.methods is LABELS else {}),
             },
         )
 
@@ -281,7 +325,7 @@ NOTE = (
 
 
 def tables(folder: Path) -> dict[str, Grid]:
-    """Return the tables "molecules", "nodes" and "bonds"; without rows if nothing is measured."""
+    """Return the tables "molecules", "nodes", "bonds" and "labels"; no rows: nothing measured."""
     rows = found_rows(folder)
     kinds: dict[str, tuple[str, Mapping[str, Method]]] = {
         "molecules": ("Molecules", MOLECULES),
@@ -295,14 +339,34 @@ def tables(folder: Path) -> dict[str, Grid]:
         measured = any(row.records for row in shown)
         lines = tuple(row.line(columns) for row in shown) if measured else ()
         grids[kind] = Grid(title, ("", "score", "seeds", *columns), lines, (NOTE,))
+    grids["labels"] = _labels(next(row for row in rows if row.data.methods is LABELS))
     return grids
+
+
+def _labels(found: Found) -> Grid:
+    """Return micro-F1 by the share of training nodes, measured and published."""
+    columns = [*(f"f1_micro_at_{share}" for share in SHARES), "f1_macro_at_50"]
+    lines = []
+    for method in LABELS if found.records else ():
+        seeds = found.records.get(method, {}).values()
+        cells = [MISSING] * len(columns)
+        if seeds:
+            means = [np.mean([np.mean(one["details"][name]) for one in seeds]) for name in columns]
+            cells = [f"{100 * mean:.1f}" for mean in means]
+        lines.append((method, str(len(seeds)) if seeds else MISSING, *cells))
+        known = [PUBLISHED[method].get(name) for name in columns]
+        told = [MISSING if value is None else f"{value:.1f}" for value in known]
+        lines.append((f"{method}, published", MISSING, *told))
+    header = ("", "seeds", *(f"{share} %" for share in SHARES), "macro-F1 at 50 %")
+    note = "Micro-F1 in percent, by the share of training nodes; –: not measured or not published."
+    return Grid("Several labels per node", header, tuple(lines), (note,))
 
 
 def findings(folder: Path) -> str:
     """Say what the tables show, from their numbers."""
     rows = found_rows(folder)
     pairs = (
-        *((PLAIN, MORGAN), (PLAIN, UNTRAINED), (WEIGHTED, PLAIN)),
+        *((PLAIN, MORGAN), (BESIDE, MORGAN), (PLAIN, UNTRAINED), (WEIGHTED, PLAIN)),
         *((TRAINED, RAW), (TRAINED, UNTRAINED)),
     )
     said = [text for pair in pairs if (text := _against(rows, *pair))]

@@ -8,13 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from augcl.paper import figure_one, headroom, improvement
+from augcl.paper import figure_one, hardness, headroom, improvement
 from augcl.paper.attacks import LAPTOP, VICTIMS, attack_cells, attack_table
 from augcl.paper.cells import CellLike, Failure, compute_missing
 from augcl.paper.comparison import comparison
 from augcl.paper.convergence import ROWS as CURVES
 from augcl.paper.convergence import convergence, convergence_cells
 from augcl.paper.grid import Outcome
+from augcl.paper.hardness import hardness_cells, hardness_study
 from augcl.paper.headroom import headroom_cells, headroom_map
 from augcl.paper.improvement import improvement_cells, improvement_table
 from augcl.paper.readings import reading_rows, readings
@@ -206,6 +207,17 @@ REPRODUCTIONS = {
         all_seeds=1,
         epochs=LAPTOP["epochs"],
         takes=("epochs", "recipe"),
+    ),
+    "hardness": Reproduction(
+        compute=lambda study, jobs: _compute(hardness_cells(study), study, jobs),
+        outcome=hardness_study,
+        rows=hardness.TABLE.compared,
+        known=hardness.TABLE.compared,
+        datasets=hardness.DATASETS[:2],
+        all_datasets=hardness.DATASETS,
+        seeds=5,
+        all_seeds=5,
+        level="node",
     ),
     "headroom": Reproduction(
         compute=lambda study, jobs: _compute(headroom_cells(study), study, jobs),

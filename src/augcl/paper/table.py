@@ -10,6 +10,8 @@ from typing import Any
 from augcl.data import Reading, load_graph, load_graphs
 from augcl.data.catalogue import known_name
 from augcl.errors import one_of
+from augcl.hardness import CEILING
+from augcl.methods.presets import PUBLISHED
 from augcl.paper.cells import Cell, digest
 from augcl.runs.run import Spec
 from augcl.training.method import fingerprint
@@ -54,7 +56,8 @@ class Table:
     ----------
     name : str
     rows : dict
-        Settings of a `Spec` for each row. Epochs named by a row (0: untrained) always apply.
+        Settings of a `Spec` for each row: published ones, unless it names a preset. Epochs named
+        by a row (0: untrained) always apply.
     base : str
         Row of the plain method.
     compared : tuple of str
@@ -78,7 +81,8 @@ class Table:
 
     def spec(self, dataset: str, row: str, setting: Setting = PLAIN) -> Spec:
         given = self.rows[one_of(row, self.rows, "method")]
-        spec = Spec(dataset, **{"epochs": setting.epochs or self.epochs, **given})
+        usual = {"epochs": setting.epochs or self.epochs, "preset": PUBLISHED}
+        spec = Spec(dataset, **{**usual, **given})
         spec = replace(spec, features=setting.features, **setting.reading)
         if spec.method != Spec(dataset, **self.rows[self.base]).method:
             return spec  # settings of the base method do not apply to other methods
@@ -86,9 +90,13 @@ class Table:
         return replace(spec, recipe=recipe, options={**setting.options, **spec.options})
 
     def competing(self, rows: Iterable[str]) -> list[str]:
-        """Return those of `rows` that are methods, evaluated by the same protocol as the base."""
+        """Return those of `rows` that are methods, evaluated by the same protocol as the base.
+
+        What uses the labels is no method.
+        """
         apart = {self.floor, self.base, self.ceiling, "raw"}
         apart |= {row for row, given in self.rows.items() if "protocol" in given}
+        apart |= {row for row, given in self.rows.items() if given.get("hardness") in CEILING}
         return [row for row in rows if row not in apart]
 
     @property

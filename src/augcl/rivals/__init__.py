@@ -1,7 +1,7 @@
 """The other systems: those that the paper compares with and later ones, one file per system.
 
 Parts that several of them share: `kernel` (graph kernels), `gensim_models` and `walks` (skip-gram
-and doc2vec), `convolution` (DGI, GMI, MVGRL, GAE, CCA-SSG), `diffusion` (MVGRL).
+and doc2vec), `convolution` (DGI, GMI, MVGRL, GAE, CCA-SSG).
 """
 
 from augcl.rivals.bgrl import BGRL

@@ -15,13 +15,15 @@ from torch import Tensor
 
 from augcl.checks import number, whole_number
 from augcl.data.graph import GraphSet
+from augcl.data.wl import node_labels, wl_labels
 from augcl.errors import need, one_of
+from augcl.ops.counts import Occurrences
 from augcl.ops.hashing import Hashes, combined
 from augcl.ops.segments import pointer
 from augcl.rivals.gensim_models import Texts, frequencies, numbers, one_worker
 from augcl.rivals.graphlets import LARGEST, draw_graphlets, neighbouring, shape_names
-from augcl.rivals.kernel import LARGEST_SEED, GraphKernel, Occurrences, node_labels
-from augcl.rivals.wl import subtrees, wl_labels
+from augcl.rivals.kernel import LARGEST_SEED, GraphKernel
+from augcl.rivals.wl import subtrees
 from augcl.training.progress import progress_bar
 
 Ints = NDArray[np.int64]
@@ -111,7 +113,8 @@ class DeepGraphKernel(GraphKernel):
     substructures: the product of their vectors, learned by skip-gram with hierarchical softmax
     (gensim's Word2Vec) from sentences of substructures that occur together. A sentence holds the
     labels of a graph's nodes after a round of refinement, a shortest path and its prefixes, or a
-    graphlet and graphlets with one node exchanged.
+    graphlet and graphlets with one node exchanged. Labels and features of edges are not used; a
+    warning says so.
 
     Parameters
     ----------
@@ -204,7 +207,7 @@ class DeepGraphKernel(GraphKernel):
         one_of(self._setting("substructures"), SUBSTRUCTURES, "substructures")
         if one_of(self._setting("similarity"), SIMILARITIES, "similarity") != "none":
             need("gensim", f"DeepGraphKernel with similarity={self._setting('similarity')!r}")
-        whole_number("height", self.height, least=0)
+        whole_number("height", self.height, least=0, most=1000)
         for name in ("n_samples", "dimension", "window", "passes"):
             whole_number(name, getattr(self, name), least=1)
         whole_number("size", self.size, least=2)
@@ -298,6 +301,8 @@ class DeepGraphKernel(GraphKernel):
     def _load_learned(self, tensors: dict[str, Tensor]) -> None:
         super()._load_learned(tensors)
         self.vectors_ = tensors["vectors"].numpy()
+        if len(self.vectors_) != len(self.vocabulary_):
+            raise ValueError("there is not one vector per substructure")
 
 
 class _ShuffledTexts:

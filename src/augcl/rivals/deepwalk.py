@@ -16,8 +16,8 @@ from augcl.errors import need
 from augcl.ops.csr import Rows
 from augcl.ops.segments import segment_sum
 from augcl.rivals.gensim_models import FittedOnly, frequencies, names, numbers, one_worker, seed_of
-from augcl.rivals.walks import random_walks
-from augcl.training.method import GraphReader, NodeReader
+from augcl.rivals.walks import WeightedGraphReader, random_walks, weights_of
+from augcl.training.method import NodeReader
 from augcl.training.progress import Report, progress_bar
 from augcl.views.nodes import NodeViews, edge_weights
 
@@ -164,8 +164,8 @@ class WalkMethod(FittedOnly):
 
     @staticmethod
     def _weights(data: Any) -> Tensor | None:
-        """Return the (E,) weights of the edges of one graph; None if all weigh 1."""
-        weight = edge_weights(data) if isinstance(data, NodeGraph) else None
+        """Return the (E,) weights of the edges; None if all weigh 1."""
+        weight = edge_weights(data) if isinstance(data, NodeGraph) else weights_of(data)
         return None if weight is None else weight.cpu()
 
 
@@ -370,12 +370,13 @@ class Node2Vec(NodeReader, BiasedWalkMethod):
     year = 2016
 
 
-class Node2VecGraphs(GraphReader, BiasedWalkMethod):
+class Node2VecGraphs(WeightedGraphReader, BiasedWalkMethod):
     """Embed a graph as the mean of the `Node2Vec` embeddings of its nodes.
 
     All graphs are learned together, but no walk leads from one graph to another and no two graphs
     share a node: their means have little more in common than their sizes. The baseline is defined
-    this way. Only the graphs of the fit have an embedding.
+    this way. Walks follow an edge in proportion to its feature ``weight``, if there is one. Only
+    the graphs of the fit have an embedding.
 
     Parameters
     ----------

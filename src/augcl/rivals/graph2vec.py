@@ -11,12 +11,12 @@ from torch import Tensor
 from augcl.checks import whole_number
 from augcl.data.features import degrees
 from augcl.data.graph import GraphSet
+from augcl.data.wl import edge_labels
 from augcl.errors import InputError, need, one_of
 from augcl.ops.hashing import refined_labels
 from augcl.ops.segments import pointer, segment_sum
 from augcl.rivals.gensim_models import FrozenBags, Texts, mark, numbers, trained
-from augcl.rivals.kernel import EdgeLabelReader, edge_labels
-from augcl.training.method import PlainMethod
+from augcl.training.method import EdgeLabelReader, PlainMethod
 from augcl.training.progress import progress_bar
 
 RECIPES: dict[str, dict[str, Any]] = {
@@ -115,7 +115,7 @@ class Graph2Vec(EdgeLabelReader, PlainMethod):
     def _start(self) -> None:
         need("gensim", "Graph2Vec")
         one_of(self.recipe, RECIPES, "recipe")
-        whole_number("height", self.height, least=0)
+        whole_number("height", self.height, least=0, most=1000)
         self._check_edge_switch()
         for name in ("dimensions", "passes", "negatives"):
             whole_number(name, self._setting(name), least=1)
@@ -198,8 +198,16 @@ class Graph2Vec(EdgeLabelReader, PlainMethod):
         }
 
     def _load_learned(self, tensors: dict[str, Tensor]) -> None:
-        for name, tensor in tensors.items():
-            setattr(self, f"{name}_", tensor)
+        for name in ("vectors", "words", "counts", "weights", "fitted_on"):
+            setattr(self, f"{name}_", tensors[name])
+        words = len(self.words_)
+        if (
+            self.weights_.shape != (words, self.vectors_.shape[1])  # gensim's C code does not check
+            or self.weights_.dtype != torch.float32
+            or self.counts_.shape != (words,)
+            or not bool(((self.counts_ > 0) & (self.counts_ < 1 << 40)).all())
+        ):
+            raise ValueError("weights, words and counts do not belong together")
 
 
 def labels_or_degrees(graphs: GraphSet) -> Tensor:

@@ -16,8 +16,9 @@ from sklearn.utils import check_random_state
 from augcl.checks import number, whole_number
 from augcl.data.graph import GraphSet
 from augcl.errors import one_of
+from augcl.ops.counts import Occurrences
 from augcl.ops.hashing import Hashes, combined, draw_below, mixed, multiset_hashes
-from augcl.rivals.kernel import GraphKernel, Occurrences
+from augcl.rivals.kernel import GraphKernel
 from augcl.training.progress import progress_bar
 
 Ints = NDArray[np.int64]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 
 import torch
 from torch import Tensor, nn
@@ -215,8 +216,8 @@ class JOAO(ContrastiveGraphMethod):
         with self._looking():
             for number, alone in enumerate(torch.eye(len(losses), dtype=losses.dtype)):
                 for batch in some:
-                    pair = self._pair_under(alone, batch, generator)
-                    loss = self._contrast(*pair, batch.labels, generator, observed=False)
+                    pair = partial(self._pair_under, alone)
+                    loss = self._loss_of(batch, pair, generator, observed=False)
                     losses[number] += float(loss) * len(batch)
         full = by_recipe(self, "full_batches")
         graphs = len(some) * self.batch_size if full else sum(map(len, some))

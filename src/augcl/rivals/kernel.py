@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,103 +12,15 @@ from scipy.sparse import csr_array
 from torch import Tensor
 
 from augcl.data.graph import GraphSet
-from augcl.errors import InputError
-from augcl.ops.hashing import Hashes, combined, multiset_hashes
+from augcl.data.sparse import csr_from_parts
+from augcl.ops.counts import Occurrences, columns_of
+from augcl.ops.hashing import Hashes
 from augcl.training.method import GraphReader, PlainMethod, fingerprint
 
 ROWS = 512
 """Rows of the kernel that are dense in double precision at a time."""
 
 LARGEST_SEED = 2**62
-
-
-def node_labels(graphs: GraphSet) -> Hashes:
-    """Hash the features of each node to a label (V,); nodes with equal features are equal.
-
-    >>> import torch
-    >>> three = GraphSet.from_arrays(
-    ...     pairs=torch.zeros(2, 0).long(),
-    ...     graph_of_node=torch.tensor([0, 0, 1]),
-    ...     num_graphs=2,
-    ...     x=torch.tensor([[1.0, 0.0], [0.0, 1.0], [1.0, 0.0]]),
-    ... )
-    >>> a, b, c = node_labels(three)
-    >>> bool(a == c), bool(a == b)
-    (True, False)
-    """
-    if not _whole(graphs.x):
-        raise InputError(
-            f"{graphs.name} has node features that are not whole numbers, so that almost no two "
-            "nodes are equal for a kernel: use constant or degree features instead"
-        )
-    return _row_labels(graphs.x)
-
-
-def edge_labels(graphs: GraphSet) -> Hashes | None:
-    """Hash the features of each edge entry to a label (E,); None if edges have none.
-
-    >>> import augcl
-    >>> len(set(edge_labels(augcl.load("MUTAG")).tolist()))  # kinds of bonds
-    4
-    """
-    if graphs.edge_attr is None:
-        return None
-    if not _whole(graphs.edge_attr):
-        raise InputError(
-            f"{graphs.name} has edge features that are not whole numbers, so that almost no two "
-            "edges are equal: use edge_labels=False"
-        )
-    return _row_labels(graphs.edge_attr)
-
-
-def _whole(x: Tensor) -> bool:
-    return bool((x == x.round()).all())
-
-
-def _row_labels(x: Tensor) -> Hashes:
-    """Hash each row of whole numbers."""
-    x = x.cpu()
-    row, column = x.nonzero(as_tuple=True)
-    value = x[row, column].numpy().view(np.uint32)
-    ptr = np.searchsorted(row.numpy(), np.arange(len(x) + 1))
-    return multiset_hashes(combined(column.numpy(), value), ptr)
-
-
-class EdgeLabelReader(GraphReader):
-    """Reads edge labels, unless `edge_labels` is False; if None, where all are whole numbers."""
-
-    edge_switch = "edge_labels"
-    edge_labels: bool | None
-
-    def _finds_edges(self, graphs: GraphSet) -> bool:
-        found = super()._finds_edges(graphs)
-        return found and graphs.edge_attr is not None and _whole(graphs.edge_attr)
-
-
-@dataclass(frozen=True)
-class Occurrences:
-    """Substructures of graphs: (P,) the graph, a hash that names the substructure, its count."""
-
-    graph: NDArray[np.int64]
-    key: Hashes
-    count: NDArray[np.float64]
-
-    @classmethod
-    def single(cls, graph: NDArray[np.int64], key: Hashes) -> Occurrences:
-        """Count every entry once; equal entries add up."""
-        return cls(graph, key, np.ones(len(key)))
-
-    @classmethod
-    def joined(cls, parts: list[Occurrences]) -> Occurrences:
-        """Concatenate several lists."""
-        fields = ("graph", "key", "count")
-        return cls(*(np.concatenate([getattr(part, f) for part in parts]) for f in fields))
-
-    def counts(self, graphs: int) -> tuple[csr_array, Hashes]:
-        """Return the counts (graphs × substructures) and the sorted names of the columns."""
-        names, column = np.unique(self.key, return_inverse=True)
-        shape = (graphs, len(names))
-        return csr_array((self.count, (self.graph, column)), shape=shape), names
 
 
 class GraphKernel(GraphReader, PlainMethod):
@@ -188,17 +99,8 @@ class GraphKernel(GraphReader, PlainMethod):
     def _load_learned(self, tensors: dict[str, Tensor]) -> None:
         self.seed_ = int(tensors["seed"])
         self.vocabulary_ = tensors["vocabulary"].numpy().view(np.uint64)
-        parts = (tensors[name].numpy() for name in ("count", "count_column", "count_ptr"))
+        parts = [tensors[name].numpy() for name in ("count", "count_column", "count_ptr")]
         shape = (len(tensors["count_ptr"]) - 1, len(self.vocabulary_))
-        self.counts_ = csr_array(tuple(parts), shape=shape)
-
-
-def columns_of(counts: csr_array, names: Hashes, vocabulary: Hashes) -> csr_array:
-    """Return the counts of the substructures in `vocabulary` (sorted); drop all others."""
-    entries = counts.tocoo()
-    place = np.searchsorted(vocabulary, names).clip(max=max(len(vocabulary) - 1, 0))
-    known = vocabulary[place] == names if len(vocabulary) else np.zeros(len(names), dtype=bool)
-    row, column = entries.coords
-    kept = known[column]
-    cells = (row[kept], place[column[kept]])
-    return csr_array((entries.data[kept], cells), shape=(counts.shape[0], len(vocabulary)))
+        self.counts_ = csr_from_parts(parts, shape, "count")
+        if not (self.vocabulary_[1:] > self.vocabulary_[:-1]).all():
+            raise ValueError("the names of the substructures are not in order")

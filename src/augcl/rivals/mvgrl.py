@@ -16,19 +16,19 @@ from augcl.encoders.heads import FeedForward, glorot_linear
 from augcl.errors import one_of
 from augcl.methods.recipes import by_recipe, get_recipe
 from augcl.ops.csr import Adjacency, Rows, SparseMatrix, propagate
+from augcl.ops.diffusion import (
+    diffuse,
+    diffuse_in_steps,
+    normalised_adjacency,
+    strongest_diffusion,
+    window,
+)
 from augcl.rivals.convolution import (
     BilinearDiscriminator,
     Convolution,
     discrimination,
     mean_summary,
     shuffled,
-)
-from augcl.rivals.diffusion import (
-    diffuse,
-    diffuse_in_steps,
-    normalised_adjacency,
-    strongest_diffusion,
-    window,
 )
 from augcl.rivals.infograph import jensen_shannon, own_graph
 from augcl.training.batches import NodeBatch
@@ -239,7 +239,7 @@ class PropagationNetwork(nn.Module):
     ) -> None:
         super().__init__()
         whole_number("width", width, least=1)
-        whole_number("layers", layers, least=1)
+        whole_number("layers", layers, least=1, most=1000)
         inputs = [in_features] + [width] * (layers - 1)
         self.layers = nn.ModuleList([PropagationLayer(n, width, mix, generator) for n in inputs])
 

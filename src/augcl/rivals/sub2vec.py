@@ -14,8 +14,7 @@ from augcl.errors import need, one_of
 from augcl.ops.csr import Rows
 from augcl.ops.segments import random_element
 from augcl.rivals.gensim_models import LONGEST, FittedOnly, Texts, trained
-from augcl.rivals.walks import random_walks
-from augcl.training.method import GraphReader
+from augcl.rivals.walks import WeightedGraphReader, random_walks, weights_of
 
 VARIANTS = ("neighborhood", "structural")
 BIN_EDGES = (0.05, 0.1, 0.15, 0.2, 0.25, 0.5, 0.75, 1.0)
@@ -26,12 +25,13 @@ RECIPES: dict[str, dict[str, Any]] = {
 }
 
 
-class Sub2Vec(GraphReader, FittedOnly):
+class Sub2Vec(WeightedGraphReader, FittedOnly):
     """Embed a graph from one long random walk in it, by doc2vec.
 
     The vector of a graph and the neighbouring steps of the walk predict a step (PV-DM). Labels and
-    features of the nodes are ignored. Only the graphs of the fit have an embedding. A walk that
-    begins at a node without neighbours stays there.
+    features of the nodes are ignored. Walks follow an edge in proportion to its feature ``weight``,
+    if there is one. Only the graphs of the fit have an embedding. A walk that begins at a node
+    without neighbours stays there.
 
     Parameters
     ----------
@@ -132,7 +132,8 @@ class Sub2Vec(GraphReader, FittedOnly):
         if self.recipe == "authors":
             length = min(length, LONGEST)
         source, target = data.edge_index
-        neighbours = Rows.from_pairs(source, target, data.num_nodes, ordered=True)
+        weight = weights_of(data)
+        neighbours = Rows.from_pairs(source, target, data.num_nodes, values=weight, ordered=True)
         return random_walks(neighbours, random_element(data.node_ptr, generator), length, generator)
 
     def _word_of_node(self, data: GraphSet) -> Tensor:

@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import torch
 from torch import Tensor
 
+from augcl.data.convert import as_graphset
+from augcl.data.features import align_columns
+from augcl.data.graph import GraphSet
+from augcl.errors import InputError
 from augcl.ops.csr import Rows
 from augcl.ops.segments import pointer, ranges, segment_ids, segment_sum, uniform
+from augcl.training.method import GraphReader, warn_unused_edges
 
 ROUNDS = 16
 """Proposals per step; a walker that an extreme p or q still rejects then draws exactly."""
+
+WEIGHT = "weight"
+"""The edge feature of graphs that is a weight."""
 
 LISTED = 1 << 20
 """Most neighbours in memory at once for exact draws (at least those of one walker)."""
@@ -60,6 +71,39 @@ def random_walks(
         else:
             walker.step(walks[step - 2], walks[step - 1], generator, out=walks[step])
     return walks.t()
+
+
+class WeightedGraphReader(GraphReader):
+    """Reads graphs for walks: of the edge features only ``weight``, which walks follow."""
+
+    edge_cure = "random walks use only the weight of an edge"
+
+    def read(self, X: Any) -> GraphSet:
+        """The graphs, whatever form they come in."""
+        graphs = align_columns(as_graphset(X), self.columns_)
+        names = list(graphs.edge_columns or [])
+        if graphs.edge_attr is None or WEIGHT not in names:
+            return self._edges_as_fitted(graphs)
+        place = names.index(WEIGHT)
+        rest = [i for i in range(len(names)) if i != place]
+        others = replace(
+            graphs, edge_attr=graphs.edge_attr[:, rest], edge_columns=[names[i] for i in rest]
+        )
+        if self.n_edge_features_ is None:
+            warn_unused_edges(others, self.edge_cure)
+        weight = graphs.edge_attr[:, [place]]
+        if not bool((weight >= 0).all()):
+            edge = int((~(weight >= 0)).squeeze(1).nonzero()[0])
+            raise InputError(
+                f"{graphs.name}: edge entry {edge}, counted from 0, has the weight "
+                f"{float(weight[edge]):g}: random walks need weights from 0 on"
+            )
+        return replace(graphs, edge_attr=weight, edge_columns=[WEIGHT])
+
+
+def weights_of(graphs: GraphSet) -> Tensor | None:
+    """Return (E,) the weights of edges that a `WeightedGraphReader` has read, None without any."""
+    return None if graphs.edge_attr is None else graphs.edge_attr[:, 0].cpu()
 
 
 class _Walker:

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from augcl.checks import whole_number
 from augcl.data.graph import GraphSet
-from augcl.ops.hashing import Hashes, refined_labels
-from augcl.rivals.kernel import (
-    EdgeLabelReader,
-    GraphKernel,
-    Occurrences,
-    edge_labels,
-    node_labels,
-)
+from augcl.data.wl import wl_labels
+from augcl.ops.counts import Occurrences
+from augcl.rivals.kernel import GraphKernel
+from augcl.training.method import EdgeLabelReader
 
 
 class WLKernel(EdgeLabelReader, GraphKernel):
@@ -73,17 +69,11 @@ class WLKernel(EdgeLabelReader, GraphKernel):
         self.progress = progress
 
     def _start(self) -> None:
-        whole_number("height", self.height, least=0)
+        whole_number("height", self.height, least=0, most=1000)
         self._check_edge_switch()
 
     def _occurrences(self, data: GraphSet) -> Occurrences:
         return subtrees(data, int(self.height))
-
-
-def wl_labels(graphs: GraphSet, height: int) -> list[Hashes]:
-    """Return the labels (V,) of all nodes after 0 … `height` rounds of refinement."""
-    labels, edges = node_labels(graphs), graphs.edge_index.cpu().numpy()
-    return refined_labels(labels, edges, height, edge_labels=edge_labels(graphs))
 
 
 def subtrees(graphs: GraphSet, height: int) -> Occurrences:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
 import math
 import os
-import sys
 import time
 import warnings
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
-from pathlib import Path
 from typing import Any, Literal
 
 import torch
@@ -20,7 +18,7 @@ from augcl.data.sparse import share_filled
 from augcl.errors import InputError
 from augcl.evaluation import evaluate
 from augcl.evaluation.svm import LARGEST_MATRIX
-from augcl.runs.run import NODE_RUNS, Spec, one_thread
+from augcl.runs.run import NODE_RUNS, Spec, one_thread, peak_memory, start_watching_memory
 from augcl.training.estimator import Estimator
 from augcl.training.loop import make_fabric
 from augcl.training.progress import progress_bar
@@ -77,11 +75,15 @@ SVM_CACHE = 200e6  # bytes; the largest cache of kernel rows in libsvm
 
 @dataclass(frozen=True)
 class Plan:
-    """Epochs of `augcl train`, epochs before the weights, and the width of an embedding."""
+    """Epochs of `augcl train`, epochs before the weights, and the width of an embedding.
+
+    `candidates` is the number of negatives that a step samples; None if it takes all nodes.
+    """
 
     epochs: int
     warmup: int
     width: int
+    candidates: int | None = None
 
     @classmethod
     def of(cls, spec: Spec, data: GraphSet | NodeGraph) -> Plan:
@@ -89,7 +91,14 @@ class Plan:
         model = spec.estimator(data, 0)
         assert isinstance(model, Estimator)
         settings = model.settings()
-        return cls(settings["epochs"], model.warmup_epochs(), settings["width"])
+        sampled = sampled_negatives(settings)
+        return cls(settings["epochs"], model.warmup_epochs(), settings["width"], sampled)
+
+
+def sampled_negatives(settings: Mapping[str, Any]) -> int | None:
+    """Return the number of negatives that a step samples; None if it takes all."""
+    candidates = settings.get("candidates")
+    return candidates if isinstance(candidates, int) else None
 
 
 @dataclass(frozen=True)
@@ -123,7 +132,7 @@ def estimate(data: GraphSet | NodeGraph, plan: Plan) -> Cost:
     """
     if isinstance(data, GraphSet):
         return _of_set(data, plan.width)
-    return _of_graph(data, plan.width)
+    return _of_graph(data, plan.width, plan.candidates)
 
 
 def _of_set(graphs: GraphSet, width: int) -> Cost:
@@ -145,10 +154,11 @@ def _of_set(graphs: GraphSet, width: int) -> Cost:
     )
 
 
-def _of_graph(graph: NodeGraph, width: int) -> Cost:
+def _of_graph(graph: NodeGraph, width: int, candidates: int | None) -> Cost:
     N, E = graph.num_nodes, graph.num_edges
+    negatives = N if candidates is None else min(N, candidates)
     filled = share_filled(graph.x) * N * graph.num_features
-    epoch = 5e-10 * N**2 * width + 1e-9 * (filled + E) * 2 * width
+    epoch = 5e-10 * N * negatives * width + 1e-9 * (filled + E) * 2 * width
     activations = 4.0 * 2 * N * 20 * width  # both views, with their gradients
     features = 3 * (12.0 * filled + 40.0 * E)
     rows = 40.0 * 256 * N  # of the weights, while their statistics are computed
@@ -259,26 +269,6 @@ def _seconds_of_judging(embeddings: Any, data: GraphSet | NodeGraph) -> float | 
     except InputError:
         return None
     return (time.perf_counter() - started) * (NODE_RUNS / TRIED_RUNS if nodes else 1)
-
-
-def start_watching_memory() -> float:
-    """Reset the peak of memory, where the system can; return the bytes in use."""
-    with contextlib.suppress(OSError):
-        Path("/proc/self/clear_refs").write_text("5")
-    return peak_memory()
-
-
-def peak_memory() -> float:
-    """Return the peak memory of this process in bytes; 0 if the system does not report it."""
-    with contextlib.suppress(OSError, StopIteration):  # ru_maxrss includes the parent process
-        lines = Path("/proc/self/status").read_text().splitlines()
-        return next(1024.0 * int(line.split()[1]) for line in lines if line.startswith("VmHWM"))
-    try:
-        import resource
-    except ImportError:  # Windows
-        return 0.0
-    unit = 1 if sys.platform == "darwin" else 1024
-    return float(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit)
 
 
 LONG = 3600.0  # seconds

@@ -14,6 +14,7 @@ from augcl.data.edges import Cleaned
 from augcl.data.features import degrees
 from augcl.data.summary import edge_homophily, statistics
 from augcl.evaluation.svm import smallest_class
+from augcl.rivals.walks import WEIGHT, WeightedGraphReader
 from augcl.runs.cost import Finding, Level, counted, part_of
 from augcl.runs.models import METHODS
 from augcl.training.method import Method
@@ -66,13 +67,18 @@ def look_at_unused_edges(data: GraphSet | NodeGraph, model: Method) -> list[Find
     """Report edge features that the method does not read."""
     if data.edge_attr is None or not data.edge_attr.shape[1]:
         return []
-    switch = getattr(
-        model, "edge_switch", None
-    )  # the parameter that turns them on, if there is one
+    switch = getattr(model, "edge_switch", None)  # the parameter that turns them on
     if switch is not None and getattr(model, switch) is not False:
         return []
-    count = data.edge_attr.shape[1]
-    names = _names(torch.ones(count, dtype=torch.bool), data.edge_columns)
+    if getattr(model, "edge_cure", "") is None:  # it reads something else than the graph
+        return []
+    count, columns = data.edge_attr.shape[1], data.edge_columns
+    if isinstance(model, WeightedGraphReader) and columns is not None:
+        columns = [name for name in columns if name != WEIGHT]
+        count = len(columns)
+    if not count:
+        return []
+    names = _names(torch.ones(count, dtype=torch.bool), columns)
     what = f"{counted(count, 'edge column')} not used by {type(model).__name__}{names}"
     users = [name for name, kind in METHODS.items() if getattr(kind, "edge_switch", None)]
     if switch is not None:
@@ -139,7 +145,7 @@ def filled_rows(x: Tensor) -> Tensor:
 
 def _unused(graphs: GraphSet) -> list[Finding]:
     attributes = graphs.node_attr
-    if attributes is None or "attribute0" in (graphs.columns or ()):
+    if attributes is None:
         return []
     what = f"{counted(attributes.shape[1], 'continuous node attribute')} in the files, not used"
     return [Finding("note", "features", what, "add --features attributes to use them")]

@@ -14,8 +14,9 @@ from augcl import methods, rivals
 from augcl.attacks.classifier import Structure2VecClassifier
 from augcl.checks import parameters
 from augcl.data import GraphSet
-from augcl.errors import InputError, one_of
+from augcl.errors import InputError, one_of, ours
 from augcl.hardness import CEILING, HARDNESS
+from augcl.methods.beside import Beside, parts_of
 from augcl.training.checkpoint import Snapshot
 from augcl.training.method import MODEL_FILE, Method
 from augcl.views import Augmentation
@@ -135,27 +136,45 @@ def load_model(
     if not file.exists():
         raise InputError(f"{path} holds no model: {MODEL_FILE} is missing")
     snapshot = Snapshot.read(file)
-    if not isinstance(snapshot.facts, dict) or "method" not in snapshot.facts:
+    if "method" not in snapshot.facts:
         raise InputError(f"{file} holds tensors but no model of ours: save one with model.save")
-    kinds = METHODS | CLASSIFIERS
-    method = kinds[one_of(snapshot.facts["method"], kinds, "method")]
-    settings = dict(snapshot.facts["settings"])
-    if isinstance(settings.get("hardness"), dict):
-        settings["hardness"] = _hardness(settings["hardness"])
-    if settings.get("encoder") is not None:
-        if encoder is None:
-            raise InputError(
-                f"{path} was trained with an encoder of its own ({settings['encoder']['class']}): "
-                "give load_model a network of the same shape as encoder="
-            )
-        settings["encoder"] = encoder
-    if isinstance(settings.get("augmentation"), dict):
-        missing = MissingAugmentation(settings["augmentation"]["callable"])
-        settings["augmentation"] = augmentation or missing
-    if "device" in parameters(method):  # only networks have a device
-        settings["device"] = device
-    model = method(**settings)
+    with ours(file, "train again"):
+        return _restored(snapshot, path, encoder, augmentation, device)
+
+
+def _restored(
+    snapshot: Snapshot,
+    path: str | Path,
+    encoder: nn.Module | None,
+    augmentation: Augmentation | None,
+    device: str,
+) -> Method:
+    model: Method
+    if snapshot.facts["method"] == Beside.__name__:
+        both = (_restored(p, path, encoder, augmentation, device) for p in parts_of(snapshot))
+        model = Beside(*both)
+    else:
+        kinds = METHODS | CLASSIFIERS
+        method = kinds[one_of(snapshot.facts["method"], kinds, "method")]
+        settings = dict(snapshot.facts["settings"])
+        if settings.get("encoder") is not None:
+            if encoder is None:
+                raise InputError(
+                    f"{path} was trained with an encoder of its own "
+                    f"({settings['encoder']['class']}): "
+                    "give load_model a network of the same shape as encoder="
+                )
+            settings["encoder"] = encoder
+        if isinstance(settings.get("hardness"), dict):
+            settings["hardness"] = _hardness(settings["hardness"])
+        if isinstance(settings.get("augmentation"), dict):
+            missing = MissingAugmentation(settings["augmentation"]["callable"])
+            settings["augmentation"] = augmentation or missing
+        if "device" in parameters(method):  # only networks have a device
+            settings["device"] = device
+        model = method(**settings)
     model.restore(snapshot)
+    _ = model._n_features_out  # embeds one edge: what was learned fits together
     return model
 
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from plotly.offline import get_plotlyjs
 from scipy.linalg import eigh
 
+from augcl.errors import ours
 from augcl.evaluation.scoring import NAMES, floor_text
 from augcl.files import packaged_text, write_text
 from augcl.hardness.affinity import MEANING
@@ -35,11 +36,18 @@ class Figure:
 
 def write_report(run: Path) -> Path:
     """Write report.html into the folder of a finished run; return its path."""
+    with ours(run, "train again"):
+        text = _page(run)
+    write_text(run / "report.html", text)
+    return run / "report.html"
+
+
+def _page(run: Path) -> str:
     result = read_result(run)
     template = packaged_text("augcl.runs", "template.html")
     page = Environment(autoescape=True).from_string(template)
     accuracy = result["accuracy"]
-    text = page.render(
+    return page.render(
         title=f"{result['method']} + {result['hardness']} on {Path(result['dataset']).name}",
         headline=accuracy and accuracy_text(accuracy),
         spread=_spread(accuracy) if accuracy else "",
@@ -51,8 +59,6 @@ def write_report(run: Path) -> Path:
         ),
         versions=", ".join(f"{name} {number}" for name, number in result["versions"].items()),
     )
-    write_text(run / "report.html", text)
-    return run / "report.html"
 
 
 def _spread(accuracy: dict[str, Any]) -> str:
@@ -118,10 +124,25 @@ def _figures(metrics: Metrics, run: Path) -> list[Figure]:
         )
         gap = _curves(metrics, _class_gap, "true − false")
         figures.append(Figure("Do the weights know the classes?", text, gap))
+    if any("false_mass" in m for m in metrics):
+        figures.append(_mass(metrics))
     figures.append(_embeddings(run))
     # The first drawing contains plotly.js, so that the page needs no network.
     script = f"<script>{get_plotlyjs()}</script>"
     return [replace(figures[0], html=script + figures[0].html), *figures[1:]]
+
+
+def _mass(metrics: Metrics) -> Figure:
+    """Draw the mass of false negatives, and with the weights too if there are any."""
+    text = (
+        "Share of the mass Σ exp(s/τ) of an anchor's negatives that comes from false ones (same "
+        "class), mean over anchors. The training does not use the labels."
+    )
+    html = _curves(metrics, lambda m: m.get("false_mass"), "share")
+    if any("false_mass_weighted" in m for m in metrics):
+        text += " Below: with the weights. Lower is better: the weights then act where they should."
+        html += _curves(metrics, lambda m: m.get("false_mass_weighted"), "share, with weights")
+    return Figure("How much of the negatives is false?", text, html)
 
 
 def _embeddings(run: Path) -> Figure:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import os
 import platform
+import sys
 import time
 import warnings
 from collections.abc import Sequence
@@ -27,8 +29,11 @@ from augcl.evaluation.splits import random_parts
 from augcl.evaluation.svm import check_classes
 from augcl.files import packaged_toml
 from augcl.hardness import Hardness, named_hardness
-from augcl.methods.presets import preset_for
+from augcl.hardness.diagnostics import MASSES
+from augcl.methods.beside import Beside
+from augcl.methods.presets import PUBLISHED, preset_for, presets
 from augcl.methods.recipes import get_recipe, left_to_recipe
+from augcl.rivals.gensim_models import FittedOnly
 from augcl.runs.models import METHODS
 from augcl.training.loop import make_fabric
 from augcl.training.method import EDGE_SWITCHES, Method, fingerprint, plain_settings
@@ -37,11 +42,25 @@ NODE_RUNS = 20
 """Splits of the nodes that judge one training at most; those of two seeds do not overlap."""
 
 FOLDS = 10  # of the protocols for targets that are no classes
+EMBEDDED = 32  # graphs whose embedding is timed
 BY_FEATURES = "by features"
 """In place of an augmentation that depends on the data."""
 
 
-AS_BEFORE: dict[str, Any] = {"norm": "none", "half_hop": None}
+AS_BEFORE: dict[str, Any] = {
+    "norm": "none",
+    "preset": PUBLISHED,
+    "affinity": "projection",
+    "cap": False,
+    "among": None,
+    "top": 0.1,
+    "precision": 1.0,
+    "recall": 1.0,
+    "Oracle.refresh": None,
+    "Oracle.random_state": 0,  # others have had these from the start
+    "half_hop": None,
+    "batches": "random",
+}
 """Parameters younger than some records, each with the value at which a method or a hardness is what
 it was without it: these do not enter the name of a record."""
 
@@ -51,8 +70,11 @@ class Spec:
     """Everything that decides a result, except the seed.
 
     `options` are further parameters of the method, for instance ``{"tau": 0.5}``, and
-    `hardness_options` those of the hardness, over what the recipe says. `epochs` None: as the
-    preset says; `protocol` None: the customary one. `target`, `task`, `missing`, `smiles` and
+    `hardness_options` those of the hardness, over what the recipe says. `preset` "published" takes
+    the settings that were published for the data set, or for data in general; None takes them for
+    another recipe than "default", else ours. `epochs` None: as the preset says; `protocol` None:
+    the customary one. `beside` is a method whose embeddings stand beside those of `method`.
+    `target`, `task`, `missing`, `smiles` and
     `skip_bad` say how the data are read, see :func:`augcl.load`.
     """
 
@@ -60,7 +82,9 @@ class Spec:
     method: str = "GraphCL"
     hardness: str = "augcl"
     recipe: str = "default"
-    epochs: int | None = 40
+    preset: str | None = None
+    beside: str | None = None
+    epochs: int | None = None
     features: str = "auto"
     augmentation: str | None = None
     options: dict[str, Any] = field(default_factory=dict)
@@ -96,7 +120,17 @@ class Spec:
     def estimator(self, data: GraphSet | NodeGraph, seed: int, **more: Any) -> Method:
         """The method with these settings."""
         usual = "random2" if data.num_features > 1 else "random3"
-        return self._method(self._published(data.name, usual), random_state=seed, **more)
+        method = self._method(self._published(data.name, usual), random_state=seed, **more)
+        if self.beside is None:
+            return method
+        return Beside(method, self._other(random_state=seed, **more))
+
+    def _other(self, **more: Any) -> Method:
+        """The method that stands beside, with its own defaults."""
+        assert self.beside is not None
+        kind = METHODS[one_of(self.beside, METHODS, "method beside another")]
+        known = parameters(kind)
+        return kind(**{name: value for name, value in more.items() if name in known})
 
     def fingerprint(self, data: GraphSet | NodeGraph) -> str:
         """A hash of the data; edge features are a part of it where the method may use them."""
@@ -106,17 +140,22 @@ class Spec:
 
     def _published(self, dataset: str, augmentation: str = BY_FEATURES) -> dict[str, Any]:
         """The settings of a data set; `augmentation` is for graphs without a published one."""
-        file = METHODS[one_of(self.method, METHODS, "method")].preset_file
-        if file is not None:
-            return {"preset": preset_for(dataset, file)}
+        kind = METHODS[one_of(self.method, METHODS, "method")]
+        asked = self.preset or ("default" if self.recipe == "default" else PUBLISHED)
+        preset = {}
+        if kind.preset_file is not None:
+            by_name = PUBLISHED not in presets(kind.preset_file)  # all of them are published
+            if (by_name and self.preset is None) or asked == PUBLISHED:
+                asked = preset_for(dataset, kind.preset_file)
+            preset = {"preset": asked}
         if self.level == "node":
-            return {}
+            return preset
         published = packaged_toml("augcl.runs", "presets.toml")
         usual = published["augmentation"].get(dataset, augmentation)
-        edges = (
-            dict.fromkeys(EDGE_SWITCHES, False) if dataset in published["edges"]["unused"] else {}
-        )
-        return {"augmentation": self.augmentation or usual, **edges}
+        edges = {}
+        if asked == PUBLISHED and dataset in published["edges"]["unused"]:
+            edges = dict.fromkeys(EDGE_SWITCHES, False)
+        return {**preset, "augmentation": self.augmentation or usual, **edges}
 
     def _method(self, preset: dict[str, Any], **more: Any) -> Method:
         """With the options, and those of the general settings that the method has."""
@@ -157,11 +196,14 @@ class Spec:
             **({"revision": revision} if revision > 1 else {}),
             "dataset": name,
             "method": self.method,
-            "settings": _decisive({k: v for k, v in settings.items() if k not in left}),
+            "settings": _decisive(
+                {k: v for k, v in settings.items() if k not in left}, self.method
+            ),
             "recipe": recipe,
             "hardness": hardness_settings(self.hardness_object()),
             "features": self.features,
             "protocol": self.protocol,
+            **({} if self.beside is None else {"beside": plain_settings(self._other())}),
             **({"reading": self.reading.mark} if self.reading.mark else {}),
         }
 
@@ -174,13 +216,14 @@ def hardness_settings(hardness: Hardness) -> dict[str, Any]:
     """The settings of a hardness, without the label that says where they come from."""
     settings: dict[str, Any] = plain_settings(hardness)
     settings["params"].pop("recipe", None)
-    settings["params"] = _decisive(settings["params"])
+    settings["params"] = _decisive(settings["params"], settings["class"])
     return settings
 
 
-def _decisive(settings: dict[str, Any]) -> dict[str, Any]:
+def _decisive(settings: dict[str, Any], owner: str) -> dict[str, Any]:
     """Return the settings without those that leave everything as it was before they existed."""
-    return {k: v for k, v in settings.items() if k not in AS_BEFORE or v != AS_BEFORE[k]}
+    before = {name: AS_BEFORE.get(f"{owner}.{name}", AS_BEFORE.get(name, ...)) for name in settings}
+    return {name: value for name, value in settings.items() if value != before[name]}
 
 
 @dataclass(frozen=True)
@@ -210,10 +253,20 @@ def run(
         warnings.filterwarnings("ignore", message=".*(not used|left out)")
         data = spec.load(data_dir)
     model = spec.estimator(data, seed, device=device, progress=progress)
+    start_watching_memory()
     started = time.perf_counter()
     model.fit(data, folder=folder, resume=resume)
     training = sum(m["seconds"] for m in model.history_) or time.perf_counter() - started
+    embedding = time.perf_counter()
     embeddings = model.transform(data)
+    embedding = time.perf_counter() - embedding
+    new = not isinstance(model, FittedOnly)  # else it can embed nothing but the data of its fit
+    if new and isinstance(data, GraphSet):
+        embedding = _seconds_to_embed_one(model, data)
+    used = {
+        "embedding": embedding if new else None,
+        "memory": peak_memory() or None,
+    }
     record: dict[str, Any] = {
         "spec": asdict(spec),
         "seed": seed,
@@ -225,6 +278,7 @@ def run(
         "weights": weight_summary(model.history_),
         "collapse": model.collapse_,
         "seconds": {"training": training},
+        "use": used,
         "losses": [round(m["loss"], 6) for m in model.history_],
     }
     if judge and data.y is not None:
@@ -252,6 +306,34 @@ def run(
         record["seconds"]["evaluation"] = time.perf_counter() - started
     record["versions"] = versions()
     return Outcome(record, model, embeddings, data)
+
+
+def _seconds_to_embed_one(model: Method, graphs: GraphSet) -> float:
+    """Return the seconds to embed a graph, of a few at once."""
+    some = graphs.select(range(min(len(graphs), EMBEDDED)))
+    started = time.perf_counter()
+    model.transform(some)
+    return (time.perf_counter() - started) / len(some)
+
+
+def start_watching_memory() -> float:
+    """Reset the peak of memory, where the system can; return the bytes in use."""
+    with contextlib.suppress(OSError):
+        Path("/proc/self/clear_refs").write_text("5")
+    return peak_memory()
+
+
+def peak_memory() -> float:
+    """Return the peak memory of this process in bytes; 0 if the system does not report it."""
+    with contextlib.suppress(OSError, StopIteration):  # ru_maxrss includes the parent process
+        lines = Path("/proc/self/status").read_text().splitlines()
+        return next(1024.0 * int(line.split()[1]) for line in lines if line.startswith("VmHWM"))
+    try:
+        import resource
+    except ImportError:  # Windows
+        return 0.0
+    unit = 1 if sys.platform == "darwin" else 1024
+    return float(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit)
 
 
 def _numbers(folds: Sequence[Sequence[float]]) -> list[float | None]:
@@ -302,9 +384,9 @@ def _majority(data: GraphSet | NodeGraph) -> float:
 
 
 def weight_summary(history: list[dict[str, Any]]) -> dict[str, Any] | None:
-    """The last fit's vital signs and the last epoch's weights; None where nothing is weighted."""
+    """The last fit's vital signs, the last epoch's weights and masses; None if there are none."""
     fits = [m["hardness"] for m in history if "hardness" in m]
-    keys = ("weight_std", "near_one", "weight_true_negatives", "weight_false_negatives")
+    keys = ("weight_std", "near_one", "weight_true_negatives", "weight_false_negatives", *MASSES)
     last = {key: history[-1][key] for key in keys if history and key in history[-1]}
     return {**{f"fit_{k}": v for k, v in (fits or [{}])[-1].items()}, **last} or None
 

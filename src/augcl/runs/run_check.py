@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from augcl.errors import ours
 from augcl.runs.cost import Finding
 from augcl.runs.embedding_file import read_embeddings
 from augcl.runs.seeds import collapses, read_metrics, read_result
@@ -117,15 +118,16 @@ FAR_OUT = 0.03  # accuracy; a seed nearer to the median is never an outlier
 
 def look_at_run(folder: Path) -> list[Finding]:
     """Report findings on a folder that `augcl train` wrote."""
-    result = read_result(folder)
-    stored = read_embeddings(folder / "embeddings.npz")
-    return [
-        *look_at_training(collapses(result)),
-        *look_at_weights(result["hardness"], result["weights"]),
-        *look_at_loss(read_metrics(folder)),
-        *look_at_accuracy(result["seeds"], result["accuracy"], stored.y),
-        *look_at_embeddings(stored.Z),
-    ]
+    with ours(folder, "train again"):
+        result = read_result(folder)
+        stored = read_embeddings(folder / "embeddings.npz")
+        return [
+            *look_at_training(collapses(result)),
+            *look_at_weights(result["hardness"], result["weights"]),
+            *look_at_loss(read_metrics(folder)),
+            *look_at_accuracy(result["seeds"], result["accuracy"], stored.y),
+            *look_at_embeddings(stored.Z),
+        ]
 
 
 def look_at_training(collapsed: dict[int, str]) -> list[Finding]:
@@ -139,15 +141,17 @@ def look_at_training(collapsed: dict[int, str]) -> list[Finding]:
 
 def look_at_weights(hardness: str, weights: Weights) -> list[Finding]:
     """Report whether the weights of the negatives differ, and whether they follow the classes."""
-    if hardness == "none":
-        return [Finding("ok", "weights", "none: every negative counts the same (--hardness none)")]
     known = [w for w in weights if w]
+    if hardness == "none":
+        what = "none: every negative counts the same (--hardness none)"
+        return [Finding("ok", "weights", what), *_mass(known)]
     if not any("weight_std" in w for w in known):
         if hardness != "augcl":
-            return [Finding("ok", "weights", f"{hardness} has no weights to check")]
+            what = f"{hardness} has no weights to check"
+            return [Finding("ok", "weights", what), *_mass(known)]
         cure = "train for more epochs: the first half of them is a warm-up"
         return [Finding("note", "weights", "the weights were never used", cure)]
-    return [*_alive(known), *_agreement(known), *_class_gap(known)]
+    return [*_alive(known), *_agreement(known), *_class_gap(known), *_mass(known)]
 
 
 def _alive(known: list[dict[str, Any]]) -> list[Finding]:
@@ -163,7 +167,8 @@ def _alive(known: list[dict[str, Any]]) -> list[Finding]:
 
 
 def _state(w: dict[str, Any]) -> str:
-    spread = w.get("weight_std", 1.0) > SPREAD and w.get("near_one", 0.0) < NEAR_ONE
+    few = "fit_left_out" in w  # most weights are 1 on purpose
+    spread = w.get("weight_std", 1.0) > SPREAD and (few or w.get("near_one", 0.0) < NEAR_ONE)
     return str(w.get("fit_state", "alive")) if spread else "collapsed"
 
 
@@ -194,6 +199,24 @@ def _class_gap(known: list[dict[str, Any]]) -> list[Finding]:
     if false - true > GAP:
         return [Finding("warning", "false negatives", f"they weigh more: {what}", cure)]
     return [Finding("note", "false negatives", f"they weigh the same: {what}", cure)]
+
+
+def _mass(known: list[dict[str, Any]]) -> list[Finding]:
+    """Report how much of the mass of the negatives is false: it decides, not their number."""
+    plain = [w for w in known if "false_mass" in w]
+    if not plain:
+        return []
+    share = _mean(plain, "false_mass")
+    what = f"{100 * share:.1f} % of the mass of the negatives comes from false ones"
+    both = [w for w in plain if "false_mass_weighted" in w]
+    if not both:
+        return [Finding("ok", "mass", what)]
+    weighted = _mean(both, "false_mass_weighted")
+    what += f", {100 * weighted:.1f} % with the weights"
+    if share - weighted > GAP * share:
+        return [Finding("ok", "mass", what)]
+    cure = "compare with --hardness none: the weights do not lower it"
+    return [Finding("note" if weighted <= share else "warning", "mass", what, cure)]
 
 
 def look_at_accuracy(

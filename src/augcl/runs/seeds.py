@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import threading
 import warnings
 from collections.abc import Iterator
+from concurrent.futures import BrokenExecutor
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -15,18 +17,20 @@ from typing import Any
 import numpy as np
 from joblib import Parallel, delayed
 
-from augcl.errors import InputError
+from augcl.errors import InputError, one_of, ours, shortened
 from augcl.evaluation.scoring import NAMES, floor_text, written
-from augcl.files import FORMAT, check_format, read_record, write_json, write_text
+from augcl.files import FORMAT, check_format, read_record, read_text, write_json, write_text
 from augcl.runs.embedding_file import write_embeddings
 from augcl.runs.run import Spec, one_thread, run, share_threads, versions
 from augcl.training.checkpoint import same_settings
 from augcl.training.progress import print_warning, progress_bar
+from augcl.training.threads import deaf_workers
 
 RESULT = "result.json"
 RECORD = "record.json"
 METRICS = "metrics.jsonl"
 CURE = "resume the run"
+AGAIN = "train again"
 IMBALANCED = 0.8
 """Share of the largest class from which on the table shows it."""
 KEPT = ("model", "embeddings.npz")
@@ -63,7 +67,16 @@ def run_seeds(spec: Spec, seeds: int, place: Place) -> dict[str, Any]:
     if missing and min(place.jobs, seeds) > 1:
         with _watching(spec, seeds, place):
             work = (delayed(_one_seed)(spec, seed, place, True) for seed in missing)
-            new = Parallel(n_jobs=min(place.jobs, len(missing)))(work)
+            parallel = Parallel(n_jobs=min(place.jobs, len(missing)), return_as="generator")
+            try:
+                with deaf_workers():
+                    results = parallel(work)
+                new = list(results)
+            except BrokenExecutor:
+                raise InputError(
+                    f"a worker of {place.out} was killed, perhaps for lack of memory: the same "
+                    "command with --resume and a smaller --jobs continues"
+                ) from None
     else:
         new = [_one_seed(spec, seed, place, False) for seed in missing]
     finished |= zip(missing, new, strict=True)
@@ -86,13 +99,45 @@ def read_result(out: Path) -> dict[str, Any]:
     if result is None:
         raise InputError(f"{out} holds no finished run: {RESULT} is missing")
     check_format(result.get("format"), out / RESULT)
+    with ours(out / RESULT, AGAIN):
+        _check_result(result)
     return result
+
+
+def _check_result(result: dict[str, Any]) -> None:
+    """Raise ValueError unless a result has the parts and types that `summarise` writes."""
+    kinds = {
+        **dict.fromkeys(("dataset", "method", "hardness"), str),
+        **dict.fromkeys(("spec", "settings", "hardness_settings", "seconds", "versions"), dict),
+        **dict.fromkeys(("seeds", "weights"), list),
+    }
+    for name, kind in kinds.items():
+        if not isinstance(result[name], kind):
+            raise ValueError(f"{name!r} is {shortened(result[name])}")
+    Spec(**result["spec"])
+    if not (result["seeds"] and all(type(seed) is int for seed in result["seeds"])):
+        raise ValueError(f"'seeds' is {shortened(result['seeds'])}")
+    accuracy = result["accuracy"]
+    if accuracy is not None:
+        numbers = [accuracy["mean"], accuracy["std"], *accuracy["runs"]]
+        if len(numbers) < 3 or not all(type(number) in (int, float) for number in numbers):
+            raise ValueError(f"'accuracy' is {shortened(accuracy)}")
+        accuracy_text(accuracy)
+        one_of(accuracy.get("scoring", "accuracy"), NAMES, "scoring")
+        accuracy["protocol"] + ""
+    result_rows(result)
 
 
 def read_metrics(folder: Path) -> list[dict[str, Any]]:
     """The lines of the metrics.jsonl of a run or of one seed."""
-    lines = (folder / METRICS).read_text(encoding="utf-8").splitlines()
-    return [json.loads(line) for line in lines]
+    file = folder / METRICS
+    with ours(file, AGAIN):
+        lines = [json.loads(line) for line in read_text(file).splitlines()]
+        for number, line in enumerate(lines, 1):
+            wrong = [k for k in ("epoch", "loss") if type(line[k]) not in (int, float)]
+            if wrong or not isinstance(line.get("hardness", {}), dict):
+                raise ValueError(f"line {number} is no epoch")
+    return lines
 
 
 def accuracy_text(accuracy: dict[str, Any]) -> str:
@@ -129,6 +174,8 @@ def result_rows(result: dict[str, Any]) -> list[tuple[str, str]]:
         "uncertainty model agrees with the partition": ("fit_agreement", 3),
         "mean weight of true negatives": ("weight_true_negatives", 3),
         "mean weight of false negatives": ("weight_false_negatives", 3),
+        "mass of false negatives": ("false_mass", 3),
+        "mass of false negatives with weights": ("false_mass_weighted", 3),
     }
     for name, (key, digits) in shown.items():
         values = [weights[key] for weights in result["weights"] if weights and key in weights]
@@ -149,18 +196,27 @@ def clear_run(out: Path) -> None:
     seeds = [path for path in out.glob("seed-*") if _is_seed_folder(path)]
     if not seeds:
         raise InputError(f"{out} holds files that are not a run's: choose another --out")
-    models = [out / "model"] if (out / "model").exists() else []  # an unfinished run has none
-    for name in (RESULT, METRICS, "embeddings.npz", "report.html"):
-        (out / name).unlink(missing_ok=True)
-    for path in (*models, *seeds):  # seeds last: by them we know a run
+    files = [out / name for name in (RESULT, METRICS, "embeddings.npz", "report.html")]
+    folders = [path for path in (out / "model", *seeds) if os.path.lexists(path)]
+    for path in folders:  # before anything is deleted
+        if path.is_symlink() or not path.is_dir():
+            raise InputError(f"{path} is no folder of ours: remove it or choose another --out")
+    for path in files:
+        if path.is_dir() and not path.is_symlink():
+            raise InputError(f"{path} is a folder: remove it or choose another --out")
+    for path in files:
+        path.unlink(missing_ok=True)
+    for path in folders:  # seeds last: by them we know a run
         shutil.rmtree(path)
 
 
 def _is_seed_folder(path: Path) -> bool:
     """Whether we made it: called seed-3, and nothing in it that we would not write."""
-    ours = {METRICS, "checkpoint.safetensors", RECORD, "model", "embeddings.npz"}
-    return path.name.removeprefix("seed-").isdigit() and all(
-        file.name in ours or file.suffix == ".tmp" for file in path.iterdir()
+    written = {METRICS, "checkpoint.safetensors", RECORD, "model", "embeddings.npz"}
+    return (
+        path.name.removeprefix("seed-").isdigit()
+        and path.is_dir()
+        and all(file.name in written or file.suffix == ".tmp" for file in path.iterdir())
     )
 
 
@@ -248,8 +304,10 @@ def _finished(spec: Spec, seed: int, place: Place, data: str) -> dict[str, Any] 
     if record is None:
         return None
     check_format(record.get("format"), done, "use --overwrite or another --out")
-    before, same_data = asdict(Spec(**record["spec"])), record["data"] == data
-    judged = record["accuracy"] is not None or not record["labelled"]
+    with ours(done, f"delete it and {CURE}"):
+        before, same_data = asdict(Spec(**record["spec"])), record["data"] == data
+        judged = record["accuracy"] is not None or not record["labelled"]
+        summarise(spec, [record])
     same_settings(before, asdict(spec), place.out)
     if not same_data:
         raise InputError(
@@ -272,7 +330,9 @@ def _move(source: Path, target: Path) -> None:
     """Put a finished file or folder in its place; nothing to do if that happened before."""
     if not source.exists():
         return
-    if target.is_dir():
+    if target.is_symlink():
+        target.unlink()
+    elif target.is_dir():
         shutil.rmtree(target)
     source.replace(target)
 

@@ -6,13 +6,20 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 from torch.nn.modules.batchnorm import _BatchNorm
 
 from augcl.data.graph import GraphSet
 from augcl.data.node_graph import NodeGraph
 from augcl.errors import InputError
+from augcl.ops.cosine import unit_rows
 from augcl.views.nodes import NodeViews
+
+GROUP = 8
+"""Similar graphs that `neighbor_batches` puts side by side."""
+
+STEPS = 2**20
+"""Of a cosine from 0 to 1; what differs by less is a tie."""
 
 
 def fixed_batches(graphs: GraphSet, size: int, generator: torch.Generator) -> list[GraphSet]:
@@ -21,9 +28,45 @@ def fixed_batches(graphs: GraphSet, size: int, generator: torch.Generator) -> li
     The members of a batch never change (as in the published code), so what depends on the batch
     alone, such as its adjacency, is computed once. A batch of one graph has no negatives.
     """
+    return _cut(graphs, _shuffled(graphs, generator), size)
+
+
+def neighbor_batches(
+    graphs: GraphSet, rows: Tensor, size: int, generator: torch.Generator
+) -> list[GraphSet]:
+    """Fill batches with groups of `GROUP` similar graphs: negatives are harder than random ones.
+
+    In random order, each graph that has no group yet forms one with the nearest graphs, by the
+    cosine of their `rows` (G, D), that have none; of equally near ones the first. A batch holds
+    `size` / `GROUP` groups in random order, and each graph is in one batch.
+    """
+    order, units, count = _shuffled(graphs, generator), unit_rows(rows.cpu()), len(graphs)
+    place = torch.arange(count - 1, -1, -1)
+    grouped = torch.zeros(count, dtype=torch.bool)
+    groups = []
+    for seed in order.tolist():
+        if grouped[seed]:
+            continue
+        nearness = (units @ units[seed]).mul_(STEPS).round_().long() * count + place
+        nearness[seed] = torch.iinfo(torch.int64).max
+        nearness[grouped] = torch.iinfo(torch.int64).min
+        group = nearness.topk(min(GROUP, count - int(grouped.sum()))).indices
+        grouped[group] = True
+        groups.append(group)
+    whole = len(groups) - (len(groups[-1]) < GROUP)
+    last = torch.arange(whole, len(groups))  # a group that is not full ends the last batch
+    shuffled = torch.cat([torch.randperm(whole, generator=generator), last])
+    return _cut(graphs, torch.cat([groups[number] for number in shuffled.tolist()]), size)
+
+
+def _shuffled(graphs: GraphSet, generator: torch.Generator) -> Tensor:
     if not len(graphs):
         raise InputError(f"{graphs.name} holds no graphs: give at least one")
-    order = torch.randperm(len(graphs), generator=generator, device=generator.device)
+    return torch.randperm(len(graphs), generator=generator, device=generator.device)
+
+
+def _cut(graphs: GraphSet, order: Tensor, size: int) -> list[GraphSet]:
+    """Return batches of the graphs in that order; a last batch of one joins the one before."""
     parts = list(torch.split(order, size))
     if len(parts) > 1 and len(parts[-1]) == 1:
         parts[-2:] = [torch.cat(parts[-2:])]

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors import SafetensorError, safe_open
+from safetensors import safe_open
 from safetensors.torch import save
 from torch import Tensor, nn
 
-from augcl.errors import InputError
+from augcl.errors import InputError, ours
 from augcl.files import FORMAT, atomic_path, check_format
 
 
@@ -47,16 +47,15 @@ class Snapshot:
     @classmethod
     def read(cls, path: str | Path) -> Snapshot:
         """Read a file that `write` wrote; no code in the file is ever run."""
-        try:
-            with safe_open(str(path), framework="pt") as file:
-                tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-                metadata = file.metadata() or {}
-                older = "facts" in metadata
-                about = {} if older else json.loads(metadata["augcl"])
-        except (SafetensorError, KeyError, json.JSONDecodeError) as error:
-            raise InputError(f"{path} is damaged or not ours ({error}): delete it") from error
-        check_format(about.get("format"), path)
-        return cls(tensors, about["facts"])
+        with ours(path, "delete it"), safe_open(str(path), framework="pt") as file:
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+            metadata = file.metadata() or {}
+            older = "facts" in metadata
+            about = {} if older else json.loads(metadata["augcl"])
+            check_format(about.get("format"), path)
+            if not isinstance(about["facts"], dict):
+                raise ValueError("its facts are no record")
+            return cls(tensors, about["facts"])
 
 
 def prefixed(prefix: str, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:

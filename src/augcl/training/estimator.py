@@ -18,8 +18,9 @@ from torch import Tensor, nn
 from augcl.checks import number, parameters, whole_number
 from augcl.data.graph import GraphSet
 from augcl.data.node_graph import NodeGraph
-from augcl.errors import InputError, warn_user
+from augcl.errors import InputError, ours, warn_user
 from augcl.ops.adam import Adam
+from augcl.ops.rebuild import rebuilt
 from augcl.training.batches import NodeBatch, batch_statistics, fixed_batches
 from augcl.training.callbacks import (
     CHECKPOINT,
@@ -40,6 +41,8 @@ from augcl.training.method import GraphReader, Method, NodeReader, fingerprint
 from augcl.training.threads import threads_for
 from augcl.views.nodes import NodeViews
 
+SIZES = {"width": 1_000_000, "layers": 1000}
+"""The largest network: a larger one is a slip, or a file that is not ours."""
 MAY_CHANGE = ("epochs", "lr", "patience")
 """Settings that may differ between two fits of which the second goes on with the first."""
 
@@ -239,8 +242,9 @@ class Estimator(Method):
         """Go on from the checkpoint in the folder or, with `warm_start`, from the last fit."""
         if folder is not None and (folder / CHECKPOINT).exists():
             snapshot = Snapshot.read(folder / CHECKPOINT)
-            same_settings(snapshot.facts["settings"], settings, folder)
-            run.restore(snapshot)
+            with ours(folder / CHECKPOINT, "delete it"):
+                same_settings(snapshot.facts["settings"], settings, folder)
+                run.restore(snapshot)
         elif self.warm_start and self._last_run is not None:
             last, done = self._last_run, len(self._last_run.facts["history"])
             before, now = (
@@ -344,8 +348,14 @@ class Estimator(Method):
     def restore(self, snapshot: Snapshot) -> None:
         """Become the model of a snapshot that `save` wrote; see `augcl.load_model`."""
         super().restore(snapshot)
-        self.network_ = self._build(self.n_features_in_, torch.Generator())
-        load_module(self.network_, snapshot.part("network"))
+        weights = snapshot.part("network")
+        if getattr(self, "encoder", None) is None:
+            self.network_ = rebuilt(
+                lambda: self._build(self.n_features_in_, torch.Generator()), weights
+            )
+        else:  # the user's own has its size
+            self.network_ = self._build(self.n_features_in_, torch.Generator())
+            load_module(self.network_, weights)
         self.network_.to(make_fabric(self.device).device)
         self._warn_of_collapse("")
 
@@ -365,7 +375,7 @@ class GraphEstimator(GraphReader, Estimator):
         whole_number("batch_size", self._setting("batch_size"), least=2)
         if getattr(self, "encoder", None) is None:  # one of the user has sizes of its own
             for name in {"width", "layers"} & parameters(type(self)).keys():
-                whole_number(name, self._setting(name), least=1)
+                whole_number(name, self._setting(name), least=1, most=SIZES[name])
 
     def _batches(self, data: GraphSet, generator: torch.Generator) -> list[GraphSet]:
         return fixed_batches(data, int(self._setting("batch_size")), generator)

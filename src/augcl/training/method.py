@@ -24,7 +24,9 @@ from augcl.data.graph import GraphSet
 from augcl.data.node_convert import as_node_graph
 from augcl.data.node_graph import NodeGraph
 from augcl.data.sparse import torch_csr
-from augcl.errors import InputError
+from augcl.data.table import warn_unused
+from augcl.data.wl import whole_numbers
+from augcl.errors import InputError, shortened
 from augcl.files import remove_temporary, write_json, write_text
 from augcl.ops.neighbors import Neighbors, nearest
 from augcl.training.checkpoint import Snapshot, prefixed
@@ -45,6 +47,9 @@ class GraphReader:
     edge_switch: str | None = None
     """The hyper-parameter that says whether edge features are used: True, False, or None (as
     `_finds_edges` says). Without one, they never are."""
+    edge_cure: str | None = "GraphCL and WLKernel use edge features"
+    """What a warning says where the data have edge features and the method uses none; None: there
+    is no warning."""
 
     def read(self, X: Any) -> GraphSet:
         """The graphs, whatever form they come in."""
@@ -65,19 +70,43 @@ class GraphReader:
         """The graphs with the edge features of the fit, or without any if it used none."""
         used: bool | None = bool(self.n_edge_features_)
         if self.n_edge_features_ is None:
-            used = False if self.edge_switch is None else getattr(self, self.edge_switch)
-            if used is None:
+            told = None if self.edge_switch is None else getattr(self, self.edge_switch)
+            used = told
+            if self.edge_switch is None:
+                used = False
+            elif told is None:
                 used = self._finds_edges(graphs)
-            elif used and not GraphReader._finds_edges(self, graphs):
+            elif told and not GraphReader._finds_edges(self, graphs):
                 raise InputError(
                     f"{self.edge_switch} is True, but {graphs.name} has no edge features: give "
                     "every edge some, or leave it out"
                 )
+            if told is None and not used and self.edge_cure is not None:
+                warn_unused_edges(graphs, self.edge_cure)
         if used and self.n_edge_features_:
             return align_edge_columns(graphs, self.edge_columns_, self.n_edge_features_)
         if used or graphs.edge_attr is None:
             return graphs
         return replace(graphs, edge_attr=None, edge_columns=None)
+
+
+def warn_unused_edges(graphs: GraphSet | NodeGraph, cure: str) -> None:
+    """Warn if there are edge features, which the method at hand does not use."""
+    if graphs.edge_attr is not None and graphs.edge_attr.shape[1]:
+        names = graphs.edge_columns or [f"edge_attr{i}" for i in range(graphs.edge_attr.shape[1])]
+        warn_unused(f"edges of {graphs.name}", list(names), cure)
+
+
+class EdgeLabelReader(GraphReader):
+    """Reads edge labels, unless `edge_labels` is False; if None, where all are whole numbers."""
+
+    edge_switch = "edge_labels"
+    edge_cure = "edge labels are whole numbers or words"
+    edge_labels: bool | None
+
+    def _finds_edges(self, graphs: GraphSet) -> bool:
+        found = super()._finds_edges(graphs)
+        return found and graphs.edge_attr is not None and whole_numbers(graphs.edge_attr)
 
 
 class NodeReader:
@@ -94,6 +123,8 @@ class NodeReader:
         """The graph, whatever form it comes in."""
         graph = align_columns(as_node_graph(X), self.columns_)
         if graph.edge_attr is not None:  # no method for nodes uses more than weights
+            if getattr(self, "n_edge_features_", None) is None:  # in the fit
+                warn_unused_edges(graph, "methods for nodes use only the weight of an edge")
             graph = replace(graph, edge_attr=None, edge_columns=None)
         if graph.num_nodes < 2:
             raise InputError(f"{graph.name} has one node: contrasting needs two or more")
@@ -233,6 +264,12 @@ class Method(
         data = self._read_as_fitted(X)
         with torch.no_grad():
             embeddings: NDArray[np.float32] = self._embedded(data).cpu().float().numpy()
+        if not np.isfinite(embeddings).all():
+            raise InputError(
+                f"the embeddings of {data.name} by {type(self).__name__} are not finite numbers: "
+                "scale the features, for instance to mean 0 and standard deviation 1, or lower the "
+                "learning rate"
+            )
         return embeddings
 
     def neighbors(self, X: Any, k: int = 5, *, among: Any = None) -> Neighbors:
@@ -317,7 +354,15 @@ class Method(
     def save(self, path: str | Path) -> None:
         """Write the model to a folder: tensors and settings, and a JSON copy for people to read."""
         check_is_fitted(self, "history_")
-        facts = {
+        facts = self._facts()
+        for name in (MODEL_FILE, "model.json"):  # of a process that was killed while it saved
+            remove_temporary(Path(path), name)
+        Snapshot(self._tensors(), facts).write(Path(path) / MODEL_FILE)
+        write_json(Path(path) / "model.json", facts)
+
+    def _facts(self) -> dict[str, Any]:
+        """What a model file holds beside tensors."""
+        return {
             "method": type(self).__name__,
             "settings": self.settings(),
             "features": self.n_features_in_,
@@ -328,10 +373,6 @@ class Method(
             "collapse": self.collapse_,
             "best_epoch": self.best_epoch_,
         }
-        for name in (MODEL_FILE, "model.json"):  # of a process that was killed while it saved
-            remove_temporary(Path(path), name)
-        Snapshot(self._tensors(), facts).write(Path(path) / MODEL_FILE)
-        write_json(Path(path) / "model.json", facts)
 
     def _tensors(self) -> dict[str, Tensor]:
         return prefixed("learned", self._learned())
@@ -339,6 +380,7 @@ class Method(
     def restore(self, snapshot: Snapshot) -> None:
         """Become the model of a snapshot that `save` wrote; see `augcl.load_model`."""
         self._start()
+        _check_facts(snapshot.facts)
         self.n_features_in_ = snapshot.facts["features"]
         self.columns_ = snapshot.facts["columns"]
         self.n_edge_features_ = snapshot.facts["edge_features"]
@@ -361,6 +403,36 @@ class Method(
             for name, value in values.items()
             if name not in NOT_DECISIVE
         }
+
+
+MOST_FEATURES = 10_000_000
+"""A file that claims more node features than this is not a model of ours."""
+
+
+def _check_facts(facts: dict[str, Any]) -> None:
+    """Raise ValueError unless the facts of a model have the types that `save` writes."""
+
+    def counts(value: Any) -> bool:
+        return type(value) is int and 0 <= value <= MOST_FEATURES
+
+    def words(value: Any) -> bool:
+        return isinstance(value, list) and all(isinstance(word, str) for word in value)
+
+    history = facts["history"]
+    right = {
+        "features": counts(facts["features"]),
+        "columns": facts["columns"] is None
+        or (words(facts["columns"]) and len(facts["columns"]) == facts["features"]),
+        "edge_features": facts["edge_features"] is None or counts(facts["edge_features"]),
+        "edge_columns": facts["edge_columns"] is None
+        or (words(facts["edge_columns"]) and len(facts["edge_columns"]) == facts["edge_features"]),
+        "history": isinstance(history, list) and all(isinstance(m, dict) for m in history),
+        "collapse": isinstance(facts["collapse"], str | None),
+        "best_epoch": isinstance(facts["best_epoch"], int | None),
+    }
+    for name, is_right in right.items():
+        if not is_right:
+            raise ValueError(f"{name!r} is {shortened(facts[name])}")
 
 
 class PlainMethod(Method):

@@ -1,4 +1,4 @@
-"""Personalised PageRank of MVGRL: S = α (I − (1 − α) Â)^{-1}, Â = D̂^{-1/2} (A + I) D̂^{-1/2}.
+"""Personalised PageRank: S = α (I − (1 − α) Â)^{-1}, Â = D̂^{-1/2} (A + I) D̂^{-1/2}.
 
 A holds the weights of the edges, if they have any.
 """
@@ -55,6 +55,19 @@ def diffuse_in_steps(h: Tensor, edges: Adjacency, *, alpha: float, steps: int) -
     for _ in range(steps):
         mixed = torch.add(alpha * h, propagate(mixed, edges), alpha=1 - alpha)
     return mixed
+
+
+def smoothed(x: Tensor, edges: Adjacency, *, alpha: float = 0.1, steps: int = 10) -> Tensor:
+    """Return node values x (N, D) minus their mean, diffused in `steps`, and minus the mean again.
+
+    Cosines of the rows then compare what is around two nodes with what is around an average node.
+
+    >>> edge = Adjacency.from_edges(torch.tensor([[0, 1], [1, 0]]), 3)
+    >>> smoothed(torch.tensor([[3.0], [1.0], [2.0]]), edge, steps=1).flatten().tolist()
+    [0.10000000149011612, -0.10000000149011612, 0.0]
+    """
+    diffused = diffuse_in_steps(x - x.mean(0), edges, alpha=alpha, steps=steps)
+    return diffused - diffused.mean(0)
 
 
 @torch.no_grad()

@@ -6,7 +6,7 @@ import torch
 import references
 from augcl.data import NodeGraph
 from augcl.ops.csr import Adjacency
-from augcl.rivals.diffusion import (
+from augcl.ops.diffusion import (
     diffuse,
     diffuse_in_steps,
     normalised_adjacency,

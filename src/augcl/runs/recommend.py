@@ -1,0 +1,541 @@
+"""What to use on one's data: the rows of `augcl compare`, their costs, and a recommendation.
+
+A row is a method with its settings. Rows stand in the order of their cost, the cheapest first: that
+order decides what "cheapest" means below. The recommended row is the cheapest one whose score is
+not worse than the best beyond noise.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from augcl.checks import parameters
+from augcl.data import GraphSet, NodeGraph
+from augcl.errors import InputError, did_you_mean
+from augcl.evaluation.scoring import NAMES
+from augcl.evaluation.statistics import LEVEL, PairedDifference, paired_difference
+from augcl.hardness import HARDNESS
+from augcl.runs.cost import Plan, duration, estimate, sampled_negatives, short_run
+from augcl.runs.models import METHODS, method_name
+from augcl.runs.run import Spec
+from augcl.training.estimator import Estimator
+
+Floats = NDArray[np.float64]
+
+# The rows
+
+UNTRAINED = "untrained"
+BESIDE = {"wl": "WLFeatures", "propagation": "Propagation"}
+"""Training-free embeddings that a row puts beside its own, by the name on the command line."""
+TRAINING_FREE = ("RawFeatures", "Propagation", "WLFeatures", "MorganFingerprints")
+WEIGHTED = ("dcl", "hcl", "progcl", "augcl")
+
+
+def usual_rows(data: GraphSet | NodeGraph, base: str) -> list[str]:
+    """Return the rows that suit the data, the cheapest first.
+
+    >>> import augcl
+    >>> usual_rows(augcl.load("MUTAG"), "GraphCL")[-2:]
+    ['GraphCL+progcl', 'GraphCL+augcl']
+    """
+    weighted = [f"{base}+{hardness}" for hardness in WEIGHTED]
+    if isinstance(data, GraphSet):
+        molecules = data.smiles is not None and importlib.util.find_spec("rdkit") is not None
+        free = ["WLFeatures", *(["MorganFingerprints"] if molecules else [])]
+        kernel = [] if data.task == "multilabel" else ["WLKernel"]  # no protocol takes a kernel
+        rows = [*free, UNTRAINED, *kernel, base, f"{base}+wl", *weighted]
+    else:
+        plain = without_features(data)
+        walks = plain and importlib.util.find_spec("gensim") is not None
+        rows = [
+            *([] if plain else ["RawFeatures"]),
+            *("Propagation", UNTRAINED, base, f"{base}+propagation"),
+            *(["Node2Vec"] if walks else []),
+            *weighted,
+        ]
+    return sorted((row for row in rows if exists(row)), key=cost_rank)
+
+
+def cost_rank(row: str) -> int:
+    """Return the place of a row in the order of cost; rows of equal rank keep their order.
+
+    >>> sorted(["GraphCL+dcl", "GraphCL", "WLKernel", "untrained", "RawFeatures"], key=cost_rank)
+    ['RawFeatures', 'untrained', 'WLKernel', 'GraphCL', 'GraphCL+dcl']
+    """
+    method, *parts = row.split("+")
+    if method == UNTRAINED or method in TRAINING_FREE:
+        return int(method == UNTRAINED)
+    return {"seconds": 2, "minutes": 3}.get(METHODS[method].cost, 6) + len(parts)
+
+
+def without_features(graph: NodeGraph) -> bool:
+    """Return whether all nodes have the same features, as nodes without any have."""
+    x = graph.x
+    return x.layout != torch.sparse_csr and bool((x == x[:1]).all())
+
+
+def exists(row: str) -> bool:
+    """Return whether this version has what a row needs."""
+    method, *parts = row.split("+")
+    beside = [BESIDE[part] for part in parts if part in BESIDE]
+    known = all(name in METHODS for name in [method, *beside] if name != UNTRAINED)
+    return known and not (beside and "beside" not in {field.name for field in fields(Spec)})
+
+
+def row_name(text: str, level: str) -> str:
+    """Return the name of a row that the user asks for, in any case.
+
+    >>> row_name("graphcl+AUGCL", "graph"), row_name("wl", "graph")
+    ('GraphCL+augcl', 'WLKernel')
+    """
+    method, *parts = (part.strip() for part in text.split("+"))
+    if method.lower() == UNTRAINED and not parts:
+        return UNTRAINED
+    name = method_name(method, level)
+    if METHODS[name].level != level:
+        raise InputError(
+            f"{name} embeds {METHODS[name].level}s, but this data set is for embeddings of "
+            f"{level}s: choose another of augcl methods"
+        )
+    known = [*(h for h in HARDNESS if h != "none"), *BESIDE]
+    for part in parts:
+        if part.lower() not in known:
+            hint = did_you_mean(part, known)
+            raise InputError(f"--methods {text}: unknown part {part!r}: {hint}{', '.join(known)}")
+    row = "+".join([name, *(part.lower() for part in parts)])
+    if not exists(row):
+        raise InputError(f"--methods {text}: this version has no such row")
+    return row
+
+
+def spec_of(row: str, common: Spec) -> Spec:
+    """Return the settings of a row; `common` are those of the plain base method.
+
+    >>> spec = spec_of("GraphCL+dcl", Spec("MUTAG", hardness="none"))
+    >>> spec.method, spec.hardness
+    ('GraphCL', 'dcl')
+    """
+    if row == UNTRAINED:
+        return replace(common, epochs=0)
+    method, *parts = row.split("+")
+    weights = [part for part in parts if part in HARDNESS]
+    changes: dict[str, Any] = {"method": method, "hardness": weights[0] if weights else "none"}
+    for part in parts:
+        if part in BESIDE:
+            changes["beside"] = part
+    spec = replace(common, **changes)
+    return spec if method == common.method else replace(spec, options={}, augmentation=None)
+
+
+def train_command(spec: Spec, out: str, *, data_dir: str | None = None) -> str:
+    """Return the command that trains a row.
+
+    >>> train_command(Spec("my data", method="GraphCL", hardness="none", epochs=None), "runs/mine")
+    "augcl train 'my data' --method GraphCL --hardness none --out runs/mine"
+    """
+    known = parameters(METHODS[spec.method])
+    plain = Spec(spec.dataset)
+    words = ["augcl", "train", spec.dataset, "--method", spec.method]
+    words += ["--hardness", spec.hardness] if "hardness" in known else []
+    beside = getattr(spec, "beside", None)
+    words += ["--beside", beside] if beside else []
+    words += ["--epochs", str(spec.epochs)] if spec.epochs is not None and "epochs" in known else []
+    for name, value in spec.options.items():
+        text = ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+        words += ["--set", f"method.{name}={text}"]
+    for name in ("features", "target", "task", "missing", "smiles"):
+        value = getattr(spec, name)
+        words += [f"--{name}", str(value)] if value != getattr(plain, name) else []
+    words += ["--skip-bad"] if spec.skip_bad else []
+    words += ["--data-dir", data_dir] if data_dir is not None else []
+    return shlex.join([*words, "--out", out])
+
+
+# Their scores
+
+FIXED_SPLITS = ("public-split", "wikics-20")
+"""Protocols whose splits come with the data: all seeds have the same."""
+
+
+@dataclass(frozen=True)
+class Scores:
+    """Scores of a row, (S, K): K splits for each of S seeds; NaN where one is not defined.
+
+    `inner` are the scores inside the training parts, None if the protocol has none. `training` is
+    the mean of the seconds of a training, `embedding` those to embed a new graph (or all nodes),
+    `memory` the peak of the process in bytes; None where they are not known.
+    """
+
+    outer: Floats
+    inner: Floats | None = None
+    level: str = "graph"
+    protocol: str = "tu-svm-10fold"
+    scoring: str = "accuracy"
+    floor: float | None = None
+    training: float | None = None
+    embedding: float | None = None
+    memory: float | None = None
+
+    @classmethod
+    def of(cls, records: Sequence[Mapping[str, Any]], level: str) -> Scores:
+        """Read the scores from the records of `augcl.runs.run.run`, one per seed."""
+        judged = [record["accuracy"] for record in records]
+        inner = [found.get("inner") or [] for found in judged]
+        outer = _array([found["folds"] for found in judged])
+        floors = [found["floor"] for found in judged if found.get("floor") is not None]
+        used = [record.get("use", {}) for record in records]
+        return cls(
+            outer=outer,
+            inner=_array(inner) if all(map(len, inner)) else None,
+            level=level,
+            protocol=judged[0]["protocol"],
+            scoring=judged[0].get("scoring", "accuracy"),
+            floor=float(np.mean(floors)) if floors else None,
+            training=_mean([record["seconds"].get("training") for record in records]),
+            embedding=_mean([one.get("embedding") for one in used]),
+            memory=max((one.get("memory") or 0.0 for one in used), default=0.0) or None,
+        )
+
+    @property
+    def mean(self) -> float:
+        return float(np.nanmean(self.outer))
+
+    def minus(self, other: Floats | Scores) -> PairedDifference | None:
+        """Return the difference over the same splits with its interval; None if it has no noise.
+
+        Folds of graphs: corrected resampled t-test over all folds of all seeds. Random splits of
+        nodes: paired t-test over trainings. Splits of the data: paired t-test over the splits.
+        """
+        theirs = other.outer if isinstance(other, Scores) else other
+        difference = self.outer - theirs
+        if self.level == "graph" and self.protocol not in FIXED_SPLITS:
+            return _tested(difference.ravel(), 1 / 9)
+        by_split = self.protocol in FIXED_SPLITS and difference.shape[1] > 1
+        found = _tested(_nanmean(difference, axis=0 if by_split else 1), 0.0)
+        constant = found is not None and found.low == found.high and found.mean != 0
+        return None if constant else found  # equal trainings on the same split show no noise
+
+    def interval(self) -> tuple[float, float] | None:
+        """Return the 95 % interval of the mean."""
+        found = self.minus(np.zeros_like(self.outer))
+        return None if found is None else (found.low, found.high)
+
+
+def _array(rows: Sequence[Sequence[float | None]]) -> Floats:
+    return np.array([[np.nan if v is None else v for v in row] for row in rows], dtype=np.float64)
+
+
+def _mean(values: Sequence[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return float(np.mean(known)) if known else None
+
+
+def _nanmean(values: Floats, axis: int) -> Floats:
+    count = (~np.isnan(values)).sum(axis)
+    total: Floats = np.nansum(values, axis)
+    out: Floats = np.divide(total, count, out=np.full(total.shape, np.nan), where=count > 0)
+    return out
+
+
+def _tested(difference: Floats, test_to_train: float) -> PairedDifference | None:
+    known = difference[~np.isnan(difference)]
+    if len(known) < 2:
+        return None
+    return paired_difference(known, np.zeros_like(known), test_to_train=test_to_train)
+
+
+# The recommendation
+
+ROUNDING = 1e-9
+"""Scores closer than this are equal: a choice must not hang on the last bit."""
+
+
+def best_row(rows: Mapping[str, Scores]) -> str:
+    """Return the row with the highest mean, the cheapest of equal ones."""
+    highest = max(row.mean for row in rows.values())
+    return next(name for name, row in rows.items() if row.mean >= highest - ROUNDING)
+
+
+def recommended_row(rows: Mapping[str, Scores]) -> str:
+    """Return the cheapest row that is not worse than the best beyond noise.
+
+    >>> cheap, dear = (Scores(np.array([scores])) for scores in ([0.7, 0.9, 0.8], [0.8, 0.8, 0.9]))
+    >>> recommended_row({"cheap": cheap, "dear": dear})
+    'cheap'
+    """
+    best = best_row(rows)
+    return next(row for row in rows if row == best or _as_good(rows[row], rows[best]))
+
+
+def _as_good(row: Scores, best: Scores) -> bool:
+    lost = best.minus(row)
+    if lost is None:  # nothing is known of the noise
+        return row.mean >= best.mean - ROUNDING
+    return lost.p >= LEVEL or lost.mean <= 0
+
+
+@dataclass(frozen=True)
+class Nested:
+    """The score of the recommendation, and in how many splits each row was recommended."""
+
+    scores: Scores
+    chosen: dict[str, int]
+
+
+def nested_choice(rows: Mapping[str, Scores]) -> Nested | None:
+    """Repeat the recommendation in every split without its test part, and score it there.
+
+    The table recommends a row by its scores on the test parts, so that its own score there is
+    optimistic. Here each split takes the cheapest row whose score inside the training part is
+    within the noise of the best one there (the half width of the interval of their difference);
+    the score of that row on the test part counts. Protocols without inner scores choose by the
+    other splits of the same seed. None if there is nothing to choose by.
+    """
+    every = list(rows.values())
+    outer = np.stack([row.outer for row in every])  # (rows, S, K)
+    inner = [row.inner for row in every if row.inner is not None]
+    if len(inner) == len(every):
+        evidence = np.stack(inner)
+    elif outer.shape[2] > 1:
+        known = ~np.isnan(outer)
+        others = known.sum(2, keepdims=True) - known
+        total = np.nansum(outer, 2, keepdims=True) - np.nan_to_num(outer)
+        evidence = np.divide(total, others, out=np.full(outer.shape, np.nan), where=others > 0)
+    else:
+        return None
+    best = rows[best_row(rows)]
+    lost = [best.minus(row) for row in every]
+    noise = np.array([0.0 if d is None else d.high - d.mean for d in lost])
+    evidence = np.where(np.isnan(evidence), -np.inf, evidence)
+    good_enough = evidence >= evidence.max(0) - noise[:, None, None] - ROUNDING
+    chosen = good_enough.argmax(0)  # the first is the cheapest
+    scores = np.take_along_axis(outer, chosen[None], 0)[0]
+    counts = np.bincount(chosen.ravel(), minlength=len(every)).tolist()
+    return Nested(replace(best, outer=scores, inner=None), dict(zip(rows, counts, strict=True)))
+
+
+def score_text(scoring: str, value: float, *, sign: bool = False) -> str:
+    """Write a score, or with `sign` a difference: accuracy in percent, others as they are.
+
+    >>> score_text("accuracy", 0.8712), score_text("r2", -0.02), score_text("r2", 0.1, sign=True)
+    ('87.1', '-0.020', '+0.100')
+    """
+    plus = "+" if sign else ""
+    return f"{100 * value:{plus}.1f}" if scoring == "accuracy" else f"{value:{plus}.3f}"
+
+
+def with_interval(scoring: str, mean: float, interval: tuple[float, float] | None) -> str:
+    """Write a score with half of its 95 % interval, if there is one.
+
+    >>> with_interval("accuracy", 0.871, (0.841, 0.901))
+    '87.1 ± 3.0'
+    """
+    text = score_text(scoring, mean)
+    return text if interval is None else f"{text} ± {_half(scoring, *interval)}"
+
+
+def difference_text(scoring: str, row: Scores, other: Scores) -> str:
+    """Write the difference of two rows on the same splits, with half of its 95 % interval."""
+    found = row.minus(other)
+    if found is None:
+        return score_text(scoring, row.mean - other.mean, sign=True)
+    return f"{score_text(scoring, found.mean, sign=True)} ± {_half(scoring, found.low, found.high)}"
+
+
+def _half(scoring: str, low: float, high: float) -> str:
+    return score_text(scoring, (high - low) / 2)
+
+
+def seconds_text(seconds: float | None) -> str:
+    """Write a time in the unit that suits it.
+
+    >>> seconds_text(0.00042), seconds_text(0.31), seconds_text(12.3), seconds_text(200)
+    ('420 µs', '310 ms', '12.3 s', '3 min')
+    """
+    if seconds is None:
+        return ""
+    if seconds < 1:
+        return f"{1e6 * seconds:.0f} µs" if seconds < 1e-3 else f"{1e3 * seconds:.0f} ms"
+    return f"{seconds:.1f} s" if seconds < 90 else duration(seconds)
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """A row that was not run: its estimate in seconds (None if that is not the reason), and why."""
+
+    row: str
+    seconds: float | None
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.row}: {self.reason}"
+
+
+def recommendation(
+    rows: Mapping[str, Scores], left_out: Sequence[LeftOut] = (), *, things: str = "graphs"
+) -> list[str]:
+    """Return two sentences: what to use, and what it would take to do better.
+
+    A third one warns if even the recommended row does not beat the floor beyond noise.
+    """
+    best, chosen = best_row(rows), recommended_row(rows)
+    scoring = rows[best].scoring
+    unit = " %" if scoring == "accuracy" else ""
+    called = "the untrained encoder" if chosen == UNTRAINED else chosen
+    first = f"Use {called} ({NAMES[scoring]} {score_text(scoring, rows[chosen].mean)}{unit}): "
+    if chosen != best:
+        far = difference_text(scoring, rows[best], rows[chosen])
+        first += (
+            f"it is the cheapest row that is not worse than the best one, {best}, beyond noise "
+            f"({best} − {chosen}: {far})."
+        )
+    elif len(rows) == 1:
+        first += "no other row was run."
+    elif best == next(iter(rows)):
+        first += "it has the best score and is the cheapest row."
+    else:
+        first += "it has the best score, and every cheaper row is worse beyond noise."
+    untested = len(rows) > 1 and rows[best].interval() is None
+    if untested:
+        first = first.replace(", and every cheaper row is worse beyond noise", "")
+    waiting = [out for out in left_out if out.seconds is not None]
+    if untested:
+        second = "One training cannot tell a difference from noise: repeat with --seeds 3 or more."
+    elif chosen != best:
+        cost = rows[best].training
+        trains = "" if cost is None else f" ({seconds_text(cost)} to train)"
+        second = (
+            f"{best}{trains} may do better, but it takes more labelled {things} or more --seeds to "
+            "show it."
+        )
+    elif waiting:
+        cheapest = min(waiting, key=lambda out: out.seconds or 0.0)
+        second = (
+            f"To do better, give a larger --budget: {_listed([out.row for out in waiting])} did "
+            f"not fit ({cheapest.row} takes about {duration(cheapest.seconds or 0.0)})."
+        )
+    else:
+        second = (
+            "No row that was run does better: other node features or further methods (augcl "
+            "methods lists them, --methods adds them) might."
+        )
+    sentences = [first, second]
+    if not above_floor(rows[chosen]):
+        what = "the mean" if scoring == "r2" else "the largest class"
+        sentences.append(
+            f"Take care: {chosen} does not beat predicting {what} beyond noise, so that these "
+            "embeddings may know nothing of the target."
+        )
+    return sentences
+
+
+def above_floor(row: Scores) -> bool:
+    """Return whether a row is above the floor (largest class, mean) beyond noise."""
+    if row.floor is None:
+        return True
+    gain = row.minus(np.full_like(row.outer, row.floor))
+    if gain is None:
+        return row.mean > row.floor
+    return gain.p < LEVEL and gain.mean > 0
+
+
+def _listed(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+# The budget
+
+UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
+
+
+def read_budget(text: str) -> float | None:
+    """Return the seconds that a text such as 10m stands for; None for "none".
+
+    >>> read_budget("10m"), read_budget("1.5h"), read_budget("none")
+    (600.0, 5400.0, None)
+    """
+    if text.strip().lower() == "none":
+        return None
+    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*(s|min|m|h|)\s*", text.lower())
+    if found is None or float(found[1]) == 0:
+        raise InputError(f"--budget {text}: write a time such as 90s, 10m or 2h, or none")
+    return float(found[1]) * UNITS[found[2]]
+
+
+WORDS_PER_SECOND = 2e5
+"""Steps of walks that skip-gram learns from in a second: a rule of thumb."""
+MARGIN = 10
+"""A rule of thumb may be wrong by this factor; a short run checks it where that matters."""
+
+
+class Costs:
+    """Estimate the seconds of one training and evaluation of a row, from what was measured so far.
+
+    A rule of thumb by the sizes of the data is corrected by the last row that was trained, or by a
+    short run of the base method where none was and the budget is tight.
+    """
+
+    def __init__(self, data: GraphSet | NodeGraph) -> None:
+        self.data = data
+        self.evaluation: float | None = None
+        self.ratio: float | None = None
+
+    def measured(self, spec: Spec, seconds: Mapping[str, float]) -> None:
+        """Learn from a finished training."""
+        self.evaluation = seconds.get("evaluation", self.evaluation)
+        expected, _ = self._rule(spec)
+        if expected > 0 and _trains(spec):
+            self.ratio = seconds["training"] / expected
+
+    def seconds(self, spec: Spec) -> float:
+        """Return the estimate for one seed."""
+        training, evaluation = self._rule(spec)
+        ratio = self.ratio if _trains(spec) and self.ratio is not None else 1.0
+        return ratio * training + (self.evaluation or evaluation)
+
+    def try_if_tight(self, spec: Spec, seeds: int, left: float) -> None:
+        """Train the base for a few epochs on a part of the data if it may not fit in `left`."""
+        if self.ratio is None and seeds * self.seconds(spec) * MARGIN > left:
+            cost = short_run(spec, self.data, progress=False).cost
+            epochs = Plan.of(spec, self.data).epochs
+            self.ratio = epochs * cost.plain_epoch / self._rule(spec)[0]
+
+    def _rule(self, spec: Spec) -> tuple[float, float]:
+        """Return seconds of training and evaluation by the sizes of the data."""
+        model = spec.estimator(self.data, 0)
+        settings = model.settings()
+        epochs = settings.get("epochs", 0)
+        plan = Plan(epochs, 0, settings.get("width") or 128, sampled_negatives(settings))
+        cost = estimate(self.data, plan)
+        training = 0.0
+        if isinstance(model, Estimator):
+            weighted = spec.hardness in ("augcl", "progcl")
+            epoch = cost.weighted_epoch if weighted else cost.plain_epoch
+            training += epochs * epoch + (cost.fit if weighted else 0.0)
+        elif "walks" in settings and isinstance(self.data, NodeGraph):
+            words = self.data.num_nodes * settings["walks"] * settings["length"]
+            training += words * settings.get("passes", 1) / WORDS_PER_SECOND
+        return training, cost.evaluation
+
+
+def _trains(spec: Spec) -> bool:
+    return issubclass(METHODS[spec.method], Estimator)
+
+
+def run_folder(spec: Spec, row: str) -> str:
+    """Return the folder of a run that the command proposes.
+
+    >>> run_folder(Spec("data/my.zip"), "GraphCL+wl")
+    'runs/my-GraphCL-wl'
+    """
+    return f"runs/{Path(spec.dataset).stem}-{row.replace('+', '-')}"
