@@ -36,7 +36,7 @@ from augcl.errors import InputError, need, one_of
 from augcl.files import LOCK, locked
 
 FLOORS = {"graph": "wl", "node": "propagation"}
-"""What stands beside the default method."""
+"""What stands beside the default method; fingerprints for molecules."""
 
 
 def train(
@@ -64,13 +64,12 @@ def train(
         ),
     ] = None,
     hardness: Annotated[
-        str | None,
+        str,
         typer.Option(
             help="How to weigh the negatives: none, augcl, dcl, hcl, progcl or nearest.",
-            show_default="augcl if the method has negatives",
             rich_help_panel=METHOD,
         ),
-    ] = None,
+    ] = "none",
     recipe: Annotated[
         str,
         typer.Option(
@@ -92,7 +91,8 @@ def train(
         typer.Option(
             help="Put the embeddings of another method beside: wl, propagation, morgan, the name "
             "of any method, or none.",
-            show_default="wl for graphs and propagation for nodes, if --method is not given",
+            show_default="wl for graphs, morgan for molecules, propagation for nodes; none with "
+            "--method",
             rich_help_panel=METHOD,
         ),
     ] = None,
@@ -180,13 +180,13 @@ def train(
 
     Examples:
 
-      augcl train                                 AUGCL on MUTAG, no network needed
-
       augcl train my.zip --out runs/mine          your graphs in the TU format
 
-      augcl train PROTEINS --hardness none        plain GraphCL, for comparison
+      augcl train digits-knn                      embeddings of the nodes of one graph
 
-      augcl train digits-knn                      GCA + AUGCL, embeddings of nodes
+      augcl train MUTAG --hardness augcl          with AUGCL's weights of the negatives
+
+      augcl train PROTEINS --preset published     plain GraphCL, as published
 
       augcl train molecules.csv --target logP     a table with a column smiles
 
@@ -204,15 +204,12 @@ def train(
     from augcl.runs.seeds import Place, clear_run, run_seeds
 
     level = level_of(dataset, data_dir=data_dir)
-    if beside is None:
-        ours = method is None and preset in (None, "default") and recipe == "default"
-        beside = FLOORS[level] if ours else "none"
-    other = (
-        None if beside.lower() == "none" else method_name(BESIDE.get(beside.lower(), beside), level)
-    )
+    default = method is None and preset in (None, "default") and recipe == "default"
+    floor = (beside or (FLOORS[level] if default else "none")).lower()
+    other = None if floor == "none" else method_name(BESIDE.get(floor, floor), level)
     method = method_name(method or ("GraphCL" if level == "graph" else "GCA"), level)
     known = METHODS[method]().get_params(deep=False)
-    hardness = _hardness_name(hardness or ("augcl" if "hardness" in known else "none"))
+    hardness = _hardness_name(hardness)
     for option, asked in (("epochs", epochs is not None), ("recipe", recipe != "default")):
         if asked and option not in known:
             raise InputError(f"{method} has no option {option}: leave it out")
@@ -242,6 +239,8 @@ def train(
     if graphs and epochs is None:
         spec = replace(spec, epochs=spec.all_epochs or None)  # as the method says
     data = spec.load(data_dir)  # wrong input ends here
+    if default and beside is None and getattr(data, "smiles", None) is not None:
+        spec = replace(spec, beside=BESIDE["morgan"])
     findings = advice(data, spec.estimator(data, 0), dataset)
     try:
         check(spec, data, device=device, judge=evaluate)

@@ -174,8 +174,8 @@ NODE_FREE = {
     },
     "GCA-default": {"hardness": "none", "epochs": None, "method": "GCA", "preset": "default"},
 }
-"""What needs no training; the default of ``augcl train``, beside GCA with our settings; and that GCA
-alone."""
+"""What needs no training; the default of ``augcl train``, GCA with our settings beside it; and that
+GCA alone."""
 
 NODE_PAPER = ("untrained", *NODE_FREE, *NODE_RIVALS, "GCA", *WEIGHTED, "oracle")
 """All rows of the paper's table, with floors, our default and ceiling."""

@@ -14,6 +14,7 @@ from augcl.data.edges import Cleaned
 from augcl.data.features import degrees
 from augcl.data.summary import edge_homophily, statistics
 from augcl.evaluation.svm import smallest_class
+from augcl.methods.beside import Beside
 from augcl.rivals.walks import WEIGHT, WeightedGraphReader
 from augcl.runs.cost import Finding, Level, counted, part_of
 from augcl.runs.models import METHODS
@@ -67,6 +68,7 @@ def look_at_unused_edges(data: GraphSet | NodeGraph, model: Method) -> list[Find
     """Report edge features that the method does not read."""
     if data.edge_attr is None or not data.edge_attr.shape[1]:
         return []
+    model = model.first if isinstance(model, Beside) else model  # the trained one
     switch = getattr(model, "edge_switch", None)  # the parameter that turns them on
     if switch is not None and getattr(model, switch) is not False:
         return []
