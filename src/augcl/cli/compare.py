@@ -361,7 +361,13 @@ def _table(title: str, work: Work, reference: str, things: str) -> Grid:
     from augcl.evaluation.scoring import NAMES
     from augcl.paper.grid import Grid
     from augcl.runs.cost import size
-    from augcl.runs.recommend import difference_text, score_text, seconds_text, with_interval
+    from augcl.runs.recommend import (
+        BESIDE,
+        difference_text,
+        score_text,
+        seconds_text,
+        with_interval,
+    )
 
     rows = work.scores
     first = next(iter(rows.values()))
@@ -389,6 +395,10 @@ def _table(title: str, work: Work, reference: str, things: str) -> Grid:
         f"rows. ±: half of the 95 % interval. train: one training on one core. embed: {embedded}. "
         "memory: peak, with Python and torch."
     ]
+    parts = list(dict.fromkeys(f"+{part}" for name in rows for part in name.split("+")[1:]))
+    weighted = [part for part in parts if part[1:] not in BESIDE]
+    notes += [f"{', '.join(weighted)}: weighted negatives."] if weighted else []
+    notes += [f"{part}: with {BESIDE[part[1:]]} beside." for part in parts if part[1:] in BESIDE]
     if work.left_out:
         notes.append(f"Not run: {'; '.join(map(str, work.left_out))}.")
     return Grid(title, header, tuple(lines), tuple(notes))
