@@ -20,7 +20,7 @@ TARGETS = np.arange(60, 90)
 
 @pytest.fixture(scope="module")
 def victim():
-    method = quick(GCA, epochs=40, width=16, activation="rrelu").fit(GRAPH)
+    method = quick(GCA, epochs=40, width=16, activation="rrelu", norm="none").fit(GRAPH)
     return NodeVictim(method).fit(GRAPH, np.arange(60))
 
 
@@ -39,7 +39,7 @@ def slow_logits(victim, matrix):
     root = whole.sum(1).rsqrt()
     mixing = root[:, None] * whole * root
     h = encoder.after[0](mixing @ (x @ encoder.first.weight.t()) + encoder.first.bias)
-    h = encoder.after[0](mixing @ (h @ encoder.second.weight.t()) + encoder.second.bias)
+    h = encoder.after[-1](mixing @ (h @ encoder.second.weight.t()) + encoder.second.bias)
     return h @ victim.weight.t() + victim.bias
 
 
