@@ -20,7 +20,7 @@ from augcl.evaluation.statistics import p_text
 from augcl.files import write_text
 from augcl.hardness import AffinityUncertainty
 from augcl.methods.presets import get_preset
-from augcl.paper import hardness, headroom, other_data
+from augcl.paper import hardness, headroom, other_data, propagation
 from augcl.paper.attacks import LAPTOP, VICTIMS, attack_table
 from augcl.paper.collapse import fits_of, state_tables, vital_signs
 from augcl.paper.comparison import comparison
@@ -214,6 +214,7 @@ def pages(folder: Path) -> list[Page]:
         _attacks(found),
         _time(found),
         _systems(found),
+        _propagation(found),
         _other_data(found),
         _coverage(found),
     ]
@@ -700,6 +701,19 @@ def _systems(found: Everything) -> Page:
         _overview(sections[0]),
         sections,
     )
+
+
+def _propagation(found: Everything) -> Page:
+    grid = propagation.table(found.folder)
+    section = Section(
+        "Features, hops, columns and classifier",
+        "Nothing is trained. Every row changes the default of `augcl.Propagation` in what it says; "
+        "`python -m augcl.paper.propagation --data DIR` computes the records.",
+        Outcome("propagation", [replace(grid, title="Scores")], {}),
+        recipes=(),
+    )
+    question = "What do propagated features reach without training, and why?"
+    return Page("propagation", question, grid, [section])
 
 
 def _other_data(found: Everything) -> Page:
