@@ -15,6 +15,7 @@ import numpy as np
 import torch
 
 from augcl.data.labels import node_classes
+from augcl.data.limits import check_npz
 from augcl.data.node_graph import NodeGraph, Splits
 from augcl.data.sparse import csr_from_parts
 from augcl.errors import InputError, mistakes_in, readable
@@ -51,6 +52,7 @@ def read_npz(path: str | os.PathLike[str]) -> NodeGraph:
             raise InputError(f"{path} is not an npz file of NumPy arrays") from None
         if isinstance(arrays, np.ndarray):
             raise InputError(f"{path} contains a single array, not the arrays of a graph")
+        check_npz(arrays.zip, path)
         if "edges" in arrays.files and "node_features" in arrays.files:
             return _heterophilous(arrays, path)
         adjacency = _matrix(arrays, "adj", path)
@@ -62,7 +64,7 @@ def read_npz(path: str | os.PathLike[str]) -> NodeGraph:
             "adj_shape (the gnn-benchmark layout) or adj_matrix, or else node_features, edges and "
             "node_labels (the layout of the heterophilous graphs)"
         )
-    if adjacency.shape[0] != adjacency.shape[1]:
+    if adjacency.ndim != 2 or adjacency.shape[0] != adjacency.shape[1]:
         raise InputError(f"{path}: the adjacency has shape {adjacency.shape}: expected (N, N)")
     with mistakes_in(path):
         return NodeGraph.from_arrays(
@@ -118,7 +120,13 @@ def _matrix(arrays: Any, prefix: str, path: Path) -> Any:
         *parts, shape = (_array(arrays, f"{prefix}_{part}", path) for part in _CSR)
         return csr_from_parts(parts, shape, f"{path}: {prefix}_data …")
     if f"{prefix}_matrix" in arrays.files:
-        return _array(arrays, f"{prefix}_matrix", path)
+        dense = _array(arrays, f"{prefix}_matrix", path)
+        if dense.ndim != 2 or dense.dtype.kind not in "iufb":
+            raise InputError(
+                f"{path}: {prefix}_matrix has shape {dense.shape} and type {dense.dtype}: expected "
+                "a matrix; all entries must be numbers"
+            )
+        return dense
     return None
 
 
