@@ -13,7 +13,7 @@ from torch_geometric.utils import to_networkx
 from augcl import GradArgmax, GraphCL, InputError, RandSampling, Structure2VecClassifier
 from augcl.attacks import RLS2V, SameComponents, Semantics, WeightedEdges, accuracy_under
 from augcl.attacks.grad_argmax import target_classes
-from augcl.data import GraphSet, components
+from augcl.data import GraphSet, as_graphset, components
 from augcl.data.generators import component_sets
 from references import component_counts, random_graphs
 
@@ -289,3 +289,27 @@ class _AlwaysRight:
 
     def predict(self, graphs):
         return np.full(len(graphs), 7)
+
+
+def test_rand_sampling_finds_the_only_pair_of_a_nearly_complete_graph():
+    """Its draws hardly ever hit the pair, so that it must be listed, behind other graphs."""
+    graphs = [nx.path_graph(5), nx.complete_graph(60), nx.path_graph(7), nx.complete_graph(50)]
+    graphs[1].remove_edge(13, 41)
+    graphs[3].remove_edge(7, 30)
+    data = as_graphset(graphs)
+    for seed in range(3):
+        changed = RandSampling(random_state=seed).perturb(None, data)
+        assert changed.node_ptr.equal(data.node_ptr)
+        assert (changed.edge_ptr.diff() - data.edge_ptr.diff()).tolist() == [2, 2, 2, 2]
+        for number, nodes in ((1, 60), (3, 50)):
+            assert changed[number].edge_index.shape[1] == nodes * (nodes - 1)
+
+
+def test_defaults_of_the_attacks_are_pinned():
+    usual = {"budget": 1, "changes": "add"}
+    for kind in (RandSampling, GradArgmax, RLS2V):
+        found = kind().get_params(deep=False)
+        assert {name: found[name] for name in usual} == usual
+    agent = RLS2V().get_params(deep=False)
+    pinned = {"replay": 50_000, "width": 64, "depth": 5, "batch_size": 50, "lr": 0.001}
+    assert {name: agent[name] for name in pinned} == pinned

@@ -69,3 +69,17 @@ def test_protocols_of_embeddings_refuse_a_kernel():
     K, y = kernel_and_classes()
     with pytest.raises(InputError, match="takes embeddings, not a kernel: use tu-svm-10fold"):
         evaluate(K, y, kernel=True, protocol="linear-10-10-80")
+
+
+@pytest.mark.parametrize("scale", [1e-6, 1, 1e6])
+def test_a_kernel_is_symmetric_or_not_at_any_scale(scale):
+    K, y = kernel_and_classes()
+    largest = np.abs(K).max()
+    for difference, fits in ((0.5e-4, True), (2e-4, False)):
+        changed = K.copy()
+        changed[3, 7] += difference * largest
+        if fits:
+            assert evaluate(scale * changed, y, kernel=True, repeats=1, folds=3).mean > 0.5
+        else:
+            with pytest.raises(InputError, match=r"not symmetric: row (3, column 7|7, column 3)"):
+                evaluate(scale * changed, y, kernel=True, repeats=1, folds=3)

@@ -231,3 +231,16 @@ def test_nodes_are_mixed_too():
     model = augcl.GRACE(hardness=ProGCL("mix", hardest=10), epochs=4, width=8, progress=False)
     losses = [m["loss"] for m in model.fit(graph).history_]
     assert losses[2] > losses[1]  # more negatives from the third epoch on
+
+
+def test_a_share_of_the_hardest_that_rounds_to_none_mixes_one():
+    """3 of 40 nodes are candidates: of the 2 hardest, 0.1 would be mixed."""
+    u, v = (unit_rows(z) for z in embeddings())
+    hardness = ProGCL(mode="mix", hardest=2).fit([(u, v)])
+    ones = lambda rows, columns: torch.ones(40, 40)[rows][:, columns]  # noqa: E731
+    columns = torch.tensor([3, 17, 31])
+    found = hardness.synthetic_node_log_mass(u, v, 0.5, ones, columns=columns)
+    assert found.shape == (80,)
+    assert found.isfinite().all()
+    one = mixed_node_log_mass(u, v, 0.5, ones, torch.tensor([0]), columns) + math.log(2)
+    torch.testing.assert_close(found[:40], one)

@@ -12,7 +12,9 @@ from augcl import BGRL, CCASSG, DGI, GAE, GMI, HSAN, MVGRL, VGAE, GraphMAE, Inpu
 from augcl.data import NodeGraph
 from augcl.rivals.convolution import mean_summary
 from augcl.rivals.gae import divergence
+from augcl.rivals.gmi import other_nodes
 from augcl.runs.run import Spec
+from augcl.training.batches import NodeBatch
 from quick_nodes import losses, same
 from stopping import stopped_and_resumed, without_seconds
 
@@ -271,3 +273,53 @@ def test_the_divergence_is_that_of_normal_distributions():
 def test_vgaes_embedding_is_the_mean_without_noise(graph):
     model = quick(VGAE).fit(graph)
     assert same(model, model, graph)
+
+
+def dense_gmi_loss(model, graph, negatives):
+    """The loss of GMI by its definition, with all N × N pairs at once."""
+    network, x = model.network_, model.read(graph).x
+    x = x.to_dense() if x.layout != torch.strided else x
+    n = graph.num_nodes
+    A = torch.zeros(n, n)
+    A[graph.edge_index[0], graph.edge_index[1]] = 1
+    loops = A + torch.eye(n)
+    scale = loops.sum(1).rsqrt()
+    mix = scale[:, None] * loops * scale
+    mapped = x @ network.first.weight
+    h = network.first.activation(mix @ mapped + network.first.bias)
+    h = network.second.activation(mix @ h @ network.second.weight + network.second.bias)
+    around = network.neighbour_activation(A @ mapped / A.sum(1, keepdim=True).clamp_min(1))
+
+    def estimate(left, judge):
+        scores = torch.sigmoid(left @ judge.weight @ h.T + judge.bias)  # of features i, embedding j
+        true, false = scores.diagonal(), torch.stack([scores[row, range(n)] for row in negatives.T])
+        return (1 + (-true).exp()).log().mean() + (1 + false.exp()).log().mean()
+
+    linked = loops.sum() - n / 2 - (loops.sum() - n) / 2  # edges once, loops half
+    p = torch.sigmoid((h @ h.T).double())
+    weight = (n * n - linked) / linked
+    entropy = -(weight * loops * p.log() + (1 - loops) * (1 - p).log())
+    edges = entropy.mean() * n * n / (n * n - linked)
+    return [estimate(x, network.of_own), estimate(around, network.of_neighbours), edges]
+
+
+def test_gmis_loss_is_that_of_all_pairs_at_once(graph):
+    model = quick(GMI, epochs=3, patience=None, own=0.7, neighbours=1.3, edges=0.9).fit(graph)
+    own, neighbours, edges = dense_gmi_loss(
+        model, graph, other_nodes(90, model.negatives, torch.Generator().manual_seed(5))
+    )
+    batch = NodeBatch(model.read(graph))
+    found = model._loss(batch, torch.Generator().manual_seed(5)).item()
+    expected = 0.7 * own + 1.3 * neighbours + 0.9 * edges
+    assert found == pytest.approx(expected.item(), rel=1e-4)
+
+
+def test_defaults_of_gae_are_the_published_ones():
+    for kind in (GAE, VGAE):
+        found = kind().get_params()
+        assert {name: found[name] for name in ("epochs", "hidden", "width", "lr")} == {
+            "epochs": 200,
+            "hidden": 32,
+            "width": 16,
+            "lr": 0.01,
+        }

@@ -178,3 +178,19 @@ def test_seeds_and_recipes_draw_other_graphlets(molecules):
 def test_settings_that_make_no_sense_are_refused(molecules, options, message):
     with pytest.raises(InputError, match=message):
         GraphletKernel(**options).fit(molecules)
+
+
+def test_a_graph_with_one_node_more_than_the_graphlet_gives_all_sets_and_exchanges():
+    graphs = as_graphset([nx.path_graph(3), nx.path_graph(5), nx.path_graph(4)])
+    draws = draw_graphlets(graphs, size=4, samples=200, seed=0)
+    start = graphs.node_ptr[1].item()
+    second = draws.nodes[draws.graph == 1] - start
+    found = {tuple(sorted(row)) for row in second.tolist()}
+    assert found == set(itertools.combinations(range(5), 4))
+    other = neighbouring(draws, graphs, 0)
+    for graph, left_out in ((0, 0), (1, 1), (2, 0)):  # only the second has a node to exchange
+        rows = draws.graph == graph
+        size = draws.size[rows][0]
+        for one, two in zip(draws.nodes[rows], other.nodes[rows], strict=True):
+            assert len(set(two[:size].tolist())) == size
+            assert len(set(one[:size].tolist()) - set(two[:size].tolist())) == left_out

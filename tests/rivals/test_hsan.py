@@ -3,6 +3,7 @@
 What it has in common with other node methods: test_every_node_rival.
 """
 
+import numpy as np
 import pytest
 import torch
 
@@ -10,6 +11,7 @@ from augcl import HSAN, load_model
 from augcl.methods import presets
 from augcl.ops.cosine import unit_rows
 from augcl.rivals.hsan import LEVELS, SummingAdam, clustered, hard_pair_contrast, reweigh
+from augcl.training.batches import NodeBatch
 from quick_nodes import losses
 
 
@@ -159,3 +161,32 @@ def test_equal_entries_are_weighed_without_a_division_by_zero():
     sure = torch.tensor([True, True])
     reweigh(weights, z, z, torch.tensor(0.5), labels=torch.tensor([0, 1]), sure=sure, beta=2.0)
     assert weights[:2, :2].tolist() == [[LEVELS, 0], [0, LEVELS]]
+
+
+def test_the_first_weights_are_those_of_a_slow_twin(graph, monkeypatch):
+    """They follow from the clusters of the mean of both views, written out with NumPy."""
+    seen = {}
+
+    def clusters(z, count, generator):
+        seen["z"], (seen["labels"], seen["doubt"]) = z.clone(), clustered(z, count, generator)
+        return seen["labels"], seen["doubt"]
+
+    monkeypatch.setattr("augcl.rivals.hsan.clustered", clusters)
+    model = quick(epochs=2, confident=0.6, beta=2.0)
+    epochs = model.fit_epochs(graph)
+    next(epochs)  # no weights yet; they follow the first step
+    batch = NodeBatch(model.read(graph))
+    z, e = (part.detach().numpy() for part in model.network_(model._x, batch.views.clean.edges))
+    a = model.network_.share.item()
+    next(epochs)
+    epochs.close()
+    n = graph.num_nodes
+    np.testing.assert_allclose(seen["z"].numpy(), (z[:n] + z[n:]) / 2, atol=1e-5)
+    S = a * z @ z.T + (1 - a) * e @ e.T
+    S = (S - S.min()) / (S.max() - S.min())
+    labels = np.tile(seen["labels"].numpy(), 2)
+    sure = np.zeros(n, bool)
+    sure[np.argsort(seen["doubt"].numpy(), kind="stable")[: round(0.6 * n)]] = True
+    both = np.tile(sure, 2)[:, None] & np.tile(sure, 2)
+    expected = np.where(both, np.abs((labels[:, None] == labels) - S) ** 2.0, 1.0)
+    np.testing.assert_allclose(model.weights_.numpy() / LEVELS, expected, atol=1.5 / LEVELS)

@@ -9,6 +9,7 @@ from augcl.encoders import inputs
 from augcl.encoders.heads import discriminator
 from augcl.errors import InputError
 from augcl.rivals.infograph import jensen_shannon, own_graph, prior_matching
+from augcl.training.batches import batch_statistics
 from quick_nodes import losses
 
 QUICK = {"epochs": 3, "width": 8, "layers": 2}
@@ -167,3 +168,17 @@ def test_nothing_to_tell_apart_gives_zero(kind):
 def test_other_shapes_are_named():
     with pytest.raises(InputError, match=r"the same shape, got \(2, 2\) and \(2,\)"):
         jensen_shannon(torch.zeros(2, 2), torch.ones(2, dtype=torch.bool))
+
+
+def test_the_loss_with_a_prior_is_that_without_and_the_weighted_prior(molecules):
+    model = InfoGraph(prior=0.3, **QUICK).fit(molecules)
+    assert losses(model) != losses(InfoGraph(prior=0.1, **QUICK).fit(molecules))
+    network = model.network_.train()
+    found = model._loss(molecules, generator(4))
+    with batch_statistics(network):
+        scores, z = network(*inputs(network.encoder, molecules))
+    noise = torch.rand(z.shape, generator=generator(4))
+    real, fake = (network.discriminator(part).sigmoid() for part in (noise, z))
+    prior = -(real.log().mean() + (1 - fake).log().mean())
+    expected = jensen_shannon(scores, own_graph(molecules)) + 0.3 * prior
+    assert found.item() == pytest.approx(expected.item(), rel=1e-4)

@@ -218,3 +218,10 @@ def test_a_distribution_stays_as_it_is_and_equal_numbers_give_equal_parts():
     p = torch.tensor([0.1, 0.0, 0.6, 0.3], dtype=torch.float64)
     assert project_to_simplex(p).allclose(p)
     assert project_to_simplex(torch.full((5,), 7.0)).tolist() == pytest.approx([0.2] * 5)
+
+
+def test_defaults_of_joao_and_joaov2_are_pinned():
+    for kind, epochs, lr in ((JOAO, 20, 0.01), (JOAOv2, 40, 0.001)):
+        found = kind().get_params(deep=False)
+        pinned = {"epochs": epochs, "lr": lr, "gamma": 0.1, "ratio": 0.2, "tau": 0.2, "width": 32}
+        assert {name: found[name] for name in pinned} == pinned

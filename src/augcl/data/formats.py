@@ -17,6 +17,7 @@ from augcl.data.csv_folder import (
 )
 from augcl.data.graph import GraphSet
 from augcl.data.graphml import SUFFIXES, read_graphml, read_graphml_graph
+from augcl.data.limits import reading
 from augcl.data.molecules import read_molecules
 from augcl.data.node_convert import as_node_graph
 from augcl.data.node_graph import NodeGraph
@@ -46,7 +47,12 @@ def read_graphs(path: str | os.PathLike[str], how: Reading | None = None) -> Gra
     >>> read_graphs(folder)[0].num_nodes
     3
     """
-    path, how = _existing(path), how or Reading()
+    path = _existing(path)
+    with reading(path):
+        return _read_graphs(path, how or Reading())
+
+
+def _read_graphs(path: Path, how: Reading) -> GraphSet:
     if _only_nodes(path) is not None:
         raise InputError(
             f"{path} is one graph whose nodes have classes, but a set of graphs is needed here: "
@@ -92,7 +98,12 @@ def read_graph(path: str | os.PathLike[str], how: Reading | None = None) -> Node
     >>> read_graph(folder).names
     ['ann', 'bob', 'cem']
     """
-    path, told = _existing(path), how or Reading()
+    path = _existing(path)
+    with reading(path):
+        return _read_graph(path, how or Reading())
+
+
+def _read_graph(path: Path, told: Reading) -> NodeGraph:
     file = _only_nodes(path)
     if file is not None:
         if file.suffix.lower() == ".npz":
@@ -113,9 +124,10 @@ def read_graph(path: str | os.PathLike[str], how: Reading | None = None) -> Node
 
 def is_one_graph(path: Path) -> bool:
     """Return whether a path holds one graph, so that its nodes are embedded."""
-    if _only_nodes(path) is not None or is_one_csv_graph(path):
-        return True
-    return path.is_file() and path.suffix.lower() in SUFFIXES
+    with reading(path):
+        if _only_nodes(path) is not None or is_one_csv_graph(path):
+            return True
+        return path.is_file() and path.suffix.lower() in SUFFIXES
 
 
 def _existing(path: str | os.PathLike[str]) -> Path:

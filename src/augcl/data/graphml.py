@@ -6,7 +6,6 @@ import os
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
-from xml.etree.ElementTree import ParseError
 
 import networkx as nx
 
@@ -15,7 +14,7 @@ from augcl.data.graph import GraphSet
 from augcl.data.node_convert import graph_of_networkx
 from augcl.data.node_graph import NodeGraph
 from augcl.data.targets import Reading
-from augcl.errors import InputError, mistakes_in, readable
+from augcl.errors import InputError, mistakes_in, readable, shortened
 
 SUFFIXES = (".graphml", ".gml")
 
@@ -79,9 +78,12 @@ def _read(file: Path) -> Any:
     with readable(file):
         try:
             graph = nx.read_gml(file, label="id") if gml else nx.read_graphml(file)
-        except (nx.NetworkXError, ParseError, ValueError, KeyError, TypeError) as error:
+        except (OSError, MemoryError, Warning):
+            raise
+        except Exception as error:  # networkx and the XML parser have errors of many kinds
             kind = "GML" if gml else "GraphML"
-            raise InputError(f"{file} is not a {kind} file: {error}") from None
+            reason = " ".join(shortened(error).split()) or type(error).__name__
+            raise InputError(f"{file} is not a {kind} file: {reason}") from None
     if not len(graph):
         raise InputError(f"{file} has no nodes: remove the file or give it a node")
     if gml:

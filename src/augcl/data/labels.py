@@ -14,6 +14,8 @@ from augcl.data.graph import GraphSet
 from augcl.errors import InputError
 
 WIDEST = 10_000  # most one-hot columns; more would need too much memory
+MOST_CELLS = 1 << 30  # 4 GB
+MOST_CLASSES = 1_000_000
 
 
 def class_numbers(labels: Sequence[Any] | np.ndarray[Any, Any]) -> Tensor:
@@ -92,6 +94,8 @@ def node_classes(labels: Sequence[Any] | np.ndarray[Any, Any] | Tensor) -> Tenso
             f"the class of node {node}, counted from 0, is {values[node]}: classes are whole "
             "numbers from 0 on, or -1 if the class is not known"
         )
+    if values[known].max() > MOST_CLASSES:  # memory would be needed for every number below it
+        raise InputError(f"a class is {values[known].max()}: number the classes 0, 1, 2 and so on")
     return torch.from_numpy(np.where(known, values, np.int64(-1)).astype(np.int64))
 
 
@@ -126,6 +130,8 @@ def one_hot(codes: np.ndarray[Any, Any], width: int, what: str) -> Tensor:
     """
     if width > WIDEST:
         raise InputError(f"{what}: {width} different values are too many, the limit is {WIDEST}")
+    if len(codes) * width > MOST_CELLS:
+        raise InputError(f"{what}: {len(codes)} rows of {width} different values are too many")
     table = torch.zeros(len(codes), width)
     table[torch.arange(len(codes)), torch.from_numpy(codes)] = 1
     return table

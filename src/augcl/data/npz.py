@@ -18,6 +18,7 @@ from scipy.sparse import coo_array
 from torch import Tensor
 
 from augcl.data.labels import node_class_names, node_classes
+from augcl.data.limits import check_npz
 from augcl.data.node_graph import NodeGraph, Splits
 from augcl.data.sparse import csr_from_parts
 from augcl.data.table import Table, known_numbers, warn_unused
@@ -61,6 +62,7 @@ def read_npz(path: str | os.PathLike[str], how: Reading | None = None) -> NodeGr
             raise InputError(f"{path} is not an npz file of NumPy arrays") from None
         if isinstance(loaded, np.ndarray):
             raise InputError(f"{path} contains a single array, not the arrays of a graph")
+        check_npz(loaded.zip, path)
         arrays = _Arrays(loaded, path)
         features = _features(arrays)
         label = next((key for key in ("labels", "node_labels") if key in arrays), None)
@@ -127,7 +129,13 @@ class _Arrays:
             *parts, shape = (self.read(f"{prefix}_{part}") for part in _CSR)
             return csr_from_parts(parts, shape, f"{self.path}: {prefix}_data …")
         if f"{prefix}_matrix" in self:
-            return self.read(f"{prefix}_matrix")
+            dense = self.read(f"{prefix}_matrix")
+            if dense.ndim != 2 or dense.dtype.kind not in "iufb":
+                raise InputError(
+                    f"{self.path}: {prefix}_matrix has shape {dense.shape} and type {dense.dtype}: "
+                    "expected a matrix; all entries must be numbers"
+                )
+            return dense
         return None
 
     def texts(self, key: str) -> list[str] | None:

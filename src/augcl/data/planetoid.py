@@ -19,11 +19,13 @@ import torch
 from scipy.sparse import csr_array, vstack
 from torch import Tensor
 
+from augcl.data.limits import check_shape
 from augcl.data.node_graph import NodeGraph, Splits
 from augcl.data.sparse import csr_from_parts
 from augcl.data.table import known_numbers
 from augcl.data.targets import Reading
 from augcl.errors import InputError, mistakes_in, readable
+from augcl.files import read_text
 
 
 class _Name(NamedTuple):
@@ -148,7 +150,7 @@ def _follow(content: bytes, path: Path) -> Any:
             stack[-1].extend(values)
         elif code == "SETITEM":
             item, key = stack.pop(), stack.pop()
-            stack[-1].update({key: item})
+            stack[-1].update(_pairs([key, item]))
         elif code == "SETITEMS":
             values = since_mark()
             stack[-1].update(_pairs(values))
@@ -170,10 +172,15 @@ def _follow(content: bytes, path: Path) -> Any:
 
 
 def _pairs(values: list[Any]) -> dict[Any, Any]:
+    # The hash of a tuple of tuples of … can take forever: no data file has such a key.
+    if not all(type(key) in (int, str, bytes) for key in values[::2]):
+        raise ValueError("a key is neither a number nor a word")
     return dict(zip(values[::2], values[1::2], strict=True))
 
 
 def _known(module: str, name: str, path: Path) -> _Name:
+    if type(module) is not str or type(name) is not str:
+        raise ValueError("a name is not a word")
     named = _Name(module, name)
     if named not in _KNOWN:
         raise InputError(f"{path} names {module}.{name}, which no data file needs: it is not read")
@@ -181,12 +188,17 @@ def _known(module: str, name: str, path: Path) -> _Name:
 
 
 def _make(maker: _Name, arguments: tuple[Any, ...], path: Path) -> Any:
+    if type(maker) is not _Name:
+        raise ValueError("what is called is not a name")
     if maker in _ARRAY_MAKERS:
         return _Unbuilt("array")
     if maker in _SCALAR_MAKERS:
         dtype, raw = arguments
         return np.frombuffer(_as_bytes(raw), dtype=_finish(dtype, path))[0].item()
-    if maker in _MATRICES or (maker in _OBJECT_MAKERS and arguments[0] in _MATRICES):
+    told = arguments[0] if arguments else None
+    if maker in _MATRICES or (
+        maker in _OBJECT_MAKERS and type(told) is _Name and told in _MATRICES
+    ):
         return _Unbuilt("matrix")
     if maker == _DTYPE:
         return _Unbuilt("dtype", arguments)
@@ -209,6 +221,7 @@ def _finish(value: Any, path: Path) -> Any:
     if value.kind == "array":
         _, shape, dtype, by_column, raw = value.state
         flat = np.frombuffer(_as_bytes(raw), dtype=_finish(dtype, path))
+        check_shape(shape, flat.dtype, flat.nbytes, f"{path}: an array")
         return flat.reshape(shape, order="F" if by_column else "C")
     state = value.state
     parts = [_finish(state[key], path) for key in ("data", "indices", "indptr")]
@@ -272,7 +285,11 @@ def read_planetoid(path: Path, how: Reading | None = None) -> NodeGraph:
     if features.shape[1] != test_features.shape[1]:
         raise InputError(f"{files['tx']} has another number of features than {files['allx'].name}")
     num_nodes = max(len(known), int(test.max(initial=-1)) + 1)
-
+    if num_nodes > 2 * (len(known) + len(tested)):
+        raise InputError(
+            f"{files['test.index']} names node {num_nodes - 1}, but the other files have "
+            f"{len(known) + len(tested)} nodes: get it again"
+        )
     y = np.full(num_nodes, -1)
     y[: len(known)], y[test] = known, tested
     x = _in_order(features, test_features, test, num_nodes)
@@ -322,8 +339,8 @@ def _classes(file: Path) -> Array:
 
 def _test_index(file: Path, count: int) -> Array:
     try:
-        index = np.array(file.read_text().split(), np.int64)
-    except (OSError, ValueError):
+        index = np.array(read_text(file).split(), np.int64)
+    except (OSError, ValueError, OverflowError):
         raise InputError(f"{file} must hold one whole number per line") from None
     if len(index) != count or len(np.unique(index)) != count or index.min(initial=0) < 0:
         raise InputError(f"{file} must list the {count} test nodes of ty, each once")
@@ -333,9 +350,11 @@ def _test_index(file: Path, count: int) -> Array:
 def _edges(file: Path) -> Tensor:
     neighbours = read_plain_pickle(file)
     try:
+        if not all(type(end) is int for ends in neighbours.values() for end in ends):
+            raise TypeError  # a list of lists of … can take forever
         counts = [len(ends) for ends in neighbours.values()]
         source = np.repeat(np.array(list(neighbours), np.int64), counts)
         target = np.array([end for ends in neighbours.values() for end in ends], np.int64)
-    except (AttributeError, TypeError, ValueError):
+    except (AttributeError, TypeError, ValueError, OverflowError):
         raise InputError(f"{file} contains no dict of the neighbours of each node") from None
     return torch.from_numpy(np.stack([source, target]))

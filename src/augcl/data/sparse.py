@@ -14,6 +14,7 @@ from torch import Tensor
 from augcl.errors import InputError
 
 DENSEST = 0.05  # with a larger share of non-zero entries, a dense product is as fast
+MOST_COLUMNS = 10_000_000  # of a matrix in a file
 NARROWEST = 100  # with fewer columns, a dense matrix is small anyway
 
 
@@ -80,9 +81,11 @@ def csr_from_parts(parts: Sequence[Any], shape: Any, what: str) -> Any:
         if indices.dtype.kind not in "iu" or indptr.dtype.kind not in "iu":
             raise ValueError("its indices are not whole numbers")
         rows, columns = (int(size) for size in shape)
+        if columns > max(MOST_COLUMNS, rows):
+            raise ValueError(f"{columns} columns")
         matrix = csr_array((data, indices, indptr), shape=(rows, columns))
         matrix.check_format(full_check=True)
-    except (ValueError, TypeError, IndexError) as error:
+    except (ValueError, TypeError, IndexError, OverflowError) as error:
         reason = str(error).splitlines()[0]
         raise InputError(f"{what} is a damaged sparse matrix ({reason}): get it again") from None
     return matrix

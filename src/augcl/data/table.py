@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from numbers import Real
 from pathlib import Path
@@ -17,6 +18,7 @@ import torch
 from torch import Tensor
 
 from augcl.data.labels import one_hot
+from augcl.data.limits import MOST_COLUMNS, lines
 from augcl.errors import InputError, warn_user
 
 Array = np.ndarray[Any, Any]
@@ -352,9 +354,11 @@ def read_header(path: Path) -> list[str]:
     if path.suffix.lower() == ".parquet":
         return Table.read(path).columns
     try:
-        with path.open(encoding="utf-8-sig", newline="") as stream:
-            header = [name.strip() for name in next(csv.reader(stream), [])]
-    except (OSError, UnicodeDecodeError) as error:
+        with path.open("rb") as stream:
+            next(lines(stream, str(path)), None)  # one that is too long ends here
+        with path.open(encoding="utf-8-sig", newline="") as text:
+            header = [name.strip() for name in next(csv.reader(text), [])]
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise InputError(f"{path}: cannot be read as UTF-8 text: {error}") from None
     if not header:
         raise InputError(f"{path} is empty: the first line must name the columns")
@@ -368,7 +372,9 @@ def read_header(path: Path) -> list[str]:
 
 def _our_names(names: Sequence[str], where: str) -> list[str]:
     names = [name.lower() if name.lower() in OURS else name for name in names]
-    twice = {name for name in names if names.count(name) > 1}
+    if len(names) > MOST_COLUMNS:
+        raise InputError(f"{where}: more than {MOST_COLUMNS:,} columns")
+    twice = {name for name, times in Counter(names).items() if times > 1}
     if twice:
         raise InputError(f"{where}: column {min(twice)!r} occurs twice")
     return names

@@ -17,6 +17,7 @@ from torch import Tensor
 
 from augcl.data.graph import GraphSet
 from augcl.data.labels import class_numbers, one_hot
+from augcl.data.limits import MOST_COLUMNS, check_archive, lines
 from augcl.data.table import Table, known_numbers, warn_unused
 from augcl.data.targets import Reading, Targets, chosen_columns, read_targets
 from augcl.errors import InputError, readable
@@ -42,6 +43,7 @@ class TUFiles:
             found = [file.name for file in path.iterdir() if file.is_file()]
         else:
             with readable(path), zipfile.ZipFile(path) as archive:
+                check_archive(archive, path)
                 found = archive.namelist()
         edges = [
             name
@@ -74,6 +76,8 @@ class TUFiles:
             raise InputError(f"{self.label(part)} is missing: a TU data set needs this file")
         if columns is None:
             columns = next((line.count(",") + 1 for _, line in self._lines(part)), 1)
+        if columns > MOST_COLUMNS:
+            raise InputError(f"{self.label(part)} has more than {MOST_COLUMNS:,} columns")
         names = [str(i) for i in range(columns)]
         options = pa.csv.ConvertOptions(
             column_types=dict.fromkeys(names, pa.from_numpy_dtype(dtype)), null_values=[]
@@ -102,7 +106,7 @@ class TUFiles:
     def _lines(self, part: str) -> Iterator[tuple[int, str]]:
         """Yield line numbers and lines that are not blank; slow, for messages only."""
         with self._open(part) as stream:
-            for number, line in enumerate(stream, start=1):
+            for number, line in enumerate(lines(stream, self.label(part)), start=1):
                 if line.strip():
                     yield number, line.decode("utf-8", errors="replace").strip()
 
@@ -247,7 +251,8 @@ def _graph_of_node(files: TUFiles, num_graphs: int | None) -> Array:
         why = f" does not exist, {files.name}_graph_labels.txt has {total} lines"
         why = ", but graphs are numbered from 1" if num_graphs is None else why
         raise InputError(f"{files.at(part, row)}: graph {graph[row]}{why}")
-    empty = np.bincount(graph, minlength=total + 1)[1:] == 0
+    few = min(total, len(graph) + 1)  # of more graphs than nodes, one of the first is empty
+    empty = np.bincount(graph[graph <= few], minlength=few + 1)[1:] == 0
     if empty.any():
         raise InputError(
             f"{files.label(part)}: graph {int(empty.argmax()) + 1} of {total} has no nodes; "
@@ -319,6 +324,6 @@ def _labels(
     for number, label in enumerate(_columns(files, part, np.int64, rows_of, rows)):
         low, high = (int(label.min()), int(label.max())) if len(label) else (0, 0)
         prefix = "label" if number == 0 else f"label{number + 1}"
-        names += [f"{prefix}={value}" for value in range(low, high + 1)]
         tables.append(one_hot(label - low, high - low + 1, files.label(part)))
+        names += [f"{prefix}={value}" for value in range(low, high + 1)]
     return names, torch.cat(tables, dim=1)

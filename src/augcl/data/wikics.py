@@ -106,7 +106,7 @@ def _masks(values: Any, key: str, num_nodes: int) -> Tensor:
     """Return masks as (S, N) bool."""
     try:
         masks = torch.tensor(values).to(torch.bool)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, RuntimeError, OverflowError):
         masks = torch.empty(0)
     if masks.dim() != 2 or masks.shape[1] != num_nodes:
         raise InputError(f"{key} must be lists of {num_nodes} values, one for each node")

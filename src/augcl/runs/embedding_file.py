@@ -16,6 +16,7 @@ import torch
 from numpy.typing import NDArray
 
 from augcl.data import GraphSet
+from augcl.data.limits import check_npz
 from augcl.data.node_graph import NodeGraph, Splits
 from augcl.errors import InputError, one_of, shortened
 from augcl.evaluation.inputs import Target
@@ -109,7 +110,11 @@ def read_embeddings(path: Path) -> Embeddings:
 def _read_npz(path: Path) -> Embeddings:
     if not is_zipfile(path):
         raise InputError(f"{path} is not a complete .npz file")
-    with np.load(path, allow_pickle=False) as arrays:  # reads an array when it is used
+    with (
+        path.open("rb") as file,  # NumPy leaves it open when it is damaged
+        np.load(file, allow_pickle=False) as arrays,  # reads an array when it is used
+    ):
+        check_npz(arrays.zip, path)
         if "Z" not in arrays:
             raise InputError(f"{path} has no array Z with the embeddings")
         return _checked(path, arrays)

@@ -1,0 +1,131 @@
+"""What a file of data may be: a regular file of bounded size, lines and arrays.
+
+Data may come from strangers. A file, what it unpacks to, and what its header promises are measured
+before they are read. ``$AUGCL_MAX_GB`` raises the limit of the size, which is 4 GB.
+"""
+
+from __future__ import annotations
+
+import errno
+import math
+import os
+import stat
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+
+from augcl.errors import InputError, shortened
+from augcl.files import regular
+
+LONGEST_LINE = 1 << 24
+"""Bytes of the longest line of a text file."""
+MOST_COLUMNS = 100_000
+"""Columns of a table."""
+SMALL = 1 << 28
+"""Bytes that an archive may always unpack to; beyond them, at most `RATIO` times its own size."""
+RATIO = 200
+
+
+def most_bytes() -> int:
+    """Return the size of the largest file that is read."""
+    given = os.environ.get("AUGCL_MAX_GB", "4")
+    try:
+        limit = float(given)
+    except ValueError:
+        limit = math.nan
+    if not 0 < limit < math.inf:
+        raise InputError(f"$AUGCL_MAX_GB is {given!r}: give a number of gigabytes")
+    return int(limit * 1e9)
+
+
+@contextmanager
+def reading(path: Path) -> Iterator[None]:
+    """Refuse what cannot be a file or folder of data; name it in any error of its content."""
+    try:
+        _check_place(path)
+        yield
+    except (InputError, MemoryError, Warning):
+        raise
+    except Exception as error:  # the content is not as its format says
+        reason = " ".join(shortened(error).split()) or type(error).__name__
+        raise InputError(
+            f"{path} cannot be read ({reason}): it is damaged or of another format"
+        ) from error
+
+
+def _check_place(path: Path) -> None:
+    """Refuse pipes, devices, circular links and files that are too large."""
+    entries = [path]
+    if path.is_dir():
+        entries = [*path.iterdir(), *(path / "raw").glob("*")]
+    for entry in entries:
+        try:
+            found = entry.stat()
+        except FileNotFoundError:
+            continue  # a link to nothing, which no reader opens
+        except OSError as error:
+            if error.errno == errno.EACCES:
+                continue  # whoever needs it says so
+            raise InputError(f"{entry} cannot be read ({error.strerror}): remove it") from None
+        if stat.S_ISDIR(found.st_mode):
+            continue
+        regular(entry)
+        if found.st_size > most_bytes():
+            raise _too_large(f"{entry} has {found.st_size:,} bytes")
+
+
+def _too_large(what: str) -> InputError:
+    gigabytes = most_bytes() / 1e9
+    return InputError(f"{what}, more than {gigabytes:g} GB: set $AUGCL_MAX_GB to read it anyway")
+
+
+def lines(stream: IO[bytes], what: str) -> Iterator[bytes]:
+    """Yield the lines of a file; raise `InputError` for one that is too long."""
+    while line := stream.readline(LONGEST_LINE + 1):
+        if len(line) > LONGEST_LINE:
+            raise InputError(f"{what} has a line of more than {LONGEST_LINE:,} bytes: split it")
+        yield line
+
+
+def check_archive(archive: zipfile.ZipFile, path: Path) -> None:
+    """Refuse a zip that unpacks to far more than its own size."""
+    unpacked = sum(member.file_size for member in archive.infolist())
+    if unpacked > most_bytes():
+        raise _too_large(f"{path} unpacks to {unpacked:,} bytes")
+    packed = path.stat().st_size
+    if unpacked > max(SMALL, RATIO * packed) and "AUGCL_MAX_GB" not in os.environ:
+        raise InputError(
+            f"{path} has {packed:,} bytes and unpacks to {unpacked:,}: set $AUGCL_MAX_GB to read "
+            "it anyway"
+        )
+
+
+def check_npz(archive: zipfile.ZipFile, path: Path) -> None:
+    """Refuse arrays whose header promises more than the file holds."""
+    check_archive(archive, path)
+    for member in archive.infolist():
+        if not member.filename.endswith(".npy"):
+            continue
+        with archive.open(member) as stream:
+            version = np.lib.format.read_magic(stream)
+            header = np.lib.format.read_array_header_1_0
+            header = header if version == (1, 0) else np.lib.format.read_array_header_2_0
+            shape, _, dtype = header(stream)
+        check_shape(shape, dtype, member.file_size, f"{path}: the array {member.filename[:-4]}")
+
+
+def check_shape(shape: Any, dtype: Any, size: int, what: str) -> None:
+    """Refuse a shape that needs more than `size` bytes, or is long without any.
+
+    >>> check_shape((10**12,), np.dtype("f4"), 4000, "the array x")
+    Traceback (most recent call last):
+    augcl.errors.InputError: the array x of shape (1000000000000,) does not fit into its file
+    """
+    if dtype.hasobject:
+        return  # never loaded
+    if math.prod(shape) * dtype.itemsize > size or max(shape, default=0) > max(size, 1_000_000):
+        raise InputError(f"{what} of shape {shape} does not fit into its file")

@@ -1,0 +1,279 @@
+"""Hostile files of data: one message, whatever they claim, in little memory and time."""
+
+import io
+import json
+import os
+import pickle
+import zipfile
+from contextlib import suppress
+
+import networkx as nx
+import numpy as np
+import pytest
+from tests.data.published_files import write_planetoid, write_wikics
+
+from augcl.data import load
+from augcl.data.limits import LONGEST_LINE
+from augcl.errors import InputError
+from limits import in_child
+
+TU = {
+    "A": "1, 2\n2, 3\n4, 5\n5, 6\n",
+    "graph_indicator": "1\n1\n1\n2\n2\n2\n",
+    "node_labels": "0\n1\n0\n0\n1\n0\n",
+    "edge_labels": "0\n1\n0\n1\n",
+}
+
+
+def read(path):
+    load(path)
+
+
+def refuse(path, seconds=10):
+    """A child that may take 1 GB refuses the path, and so does this process, in one line."""
+    assert in_child(read, path, seconds=seconds) == "InputError", path
+    with pytest.raises(InputError) as caught:
+        load(path)
+    message = str(caught.value)
+    assert str(path.parent) in message
+    assert len(message.splitlines()) == 1
+    assert len(message) < 3500
+    return message
+
+
+def write_tu(path, **changes):
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for part, text in (TU | changes).items():
+            archive.writestr(f"MINE/MINE_{part}.txt", text)
+    return path
+
+
+HUGE = {
+    "labels of nodes": {"node_labels": "0\n1000000000\n0\n0\n1\n0\n"},
+    "labels of edges": {"edge_labels": f"0\n{2**63 - 1}\n{-(2**63)}\n1\n"},
+    "ten million labels": {"node_labels": "0\n10000000\n0\n0\n1\n0\n"},
+    "graphs": {"graph_indicator": "1\n1\n1\n300000000\n300000000\n300000000\n"},
+    "columns": {"node_attributes": "1," * 200_000 + "1\n"},
+    "a line": {"A": "1" * (LONGEST_LINE + 2)},
+}
+
+
+@pytest.mark.parametrize("claim", HUGE)
+def test_a_tu_set_that_claims_too_much_is_refused(tmp_path, claim):
+    refuse(write_tu(tmp_path / "mine.zip", **HUGE[claim]))
+
+
+def test_a_zip_that_unpacks_to_gigabytes_is_refused_before_it_is_read(tmp_path, monkeypatch):
+    path = write_tu(tmp_path / "mine.zip")
+    with zipfile.ZipFile(path, "a", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("MINE/MINE_node_attributes.txt", "0\n" * 6)
+        for member in archive.infolist():  # as its directory says
+            member.file_size = 10 * 10**9
+    assert "AUGCL_MAX_GB" in refuse(path)
+    assert load(write_tu(path)).num_nodes == 6
+    monkeypatch.setenv("AUGCL_MAX_GB", "0.0000001")
+    assert "set $AUGCL_MAX_GB to read it" in refuse(path)
+    for wrong in ("x", "-1", "nan", "inf"):
+        monkeypatch.setenv("AUGCL_MAX_GB", wrong)
+        with pytest.raises(InputError, match="give a number of gigabytes"):
+            load(path)
+
+
+def test_zeros_that_pack_a_thousand_times_smaller_are_refused(tmp_path):
+    path = tmp_path / "mine.zip"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("MINE/MINE_A.txt", TU["A"])
+        with archive.open("MINE/MINE_graph_indicator.txt", "w") as member:
+            for _ in range(300):
+                member.write(bytes(1_000_000))
+    assert "unpacks to" in refuse(path)
+
+
+def test_an_encrypted_zip_is_named(tmp_path):
+    path = write_tu(tmp_path / "mine.zip")
+    content = bytearray(path.read_bytes())
+    for signature, place in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):  # the flag of encryption
+        start = content.find(signature)
+        while start >= 0:
+            content[start + place] |= 1
+            start = content.find(signature, start + 1)
+    path.write_bytes(content)
+    assert "is encrypted; unpack it first" in refuse(path)
+
+
+def write_members(path, **arrays):
+    """An .npz file of these arrays; bytes are written as they are."""
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, value in arrays.items():
+            content = io.BytesIO()
+            if isinstance(value, bytes):
+                content.write(value)
+            else:
+                np.save(content, value, allow_pickle=False)
+            archive.writestr(f"{name}.npy", content.getvalue())
+    return path
+
+
+def header(shape, kind="<f4"):
+    content = io.BytesIO()
+    facts = {"descr": kind, "fortran_order": False, "shape": shape}
+    np.lib.format.write_array_header_1_0(content, facts)
+    return content.getvalue() + bytes(16)
+
+
+RING = {
+    "adj_data": np.ones(3, np.float32),
+    "adj_indices": np.array([1, 2, 0]),
+    "adj_indptr": np.arange(4),
+    "adj_shape": np.array([3, 3]),
+}
+ARRAYS = {
+    "long": {**RING, "labels": header((10**12,), "<i8")},
+    "long and empty": {**RING, "attr_matrix": header((10**10, 0))},
+    "beyond int64": {**RING, "labels": header((2**70,), "<i8")},
+    "one dimension": {"adj_matrix": np.ones(3)},
+    "no dimension": {"adj_matrix": np.array(1.0)},
+    "complex": {"adj_matrix": np.eye(3) + 1j},
+    "infinite": {**RING, "attr_matrix": np.full((3, 2), np.inf)},
+    "infinite halves": {**RING, "attr_matrix": np.full((3, 2), np.inf, np.float16)},
+    "indices": {**RING, "adj_indices": np.array([1, 2, 2**40])},
+    "fractions": {**RING, "adj_indices": np.array([0.5, 1, 2])},
+    "columns": {
+        **RING,
+        **{key.replace("adj", "attr"): value for key, value in RING.items()},
+        "attr_shape": np.array([3, 2**60]),
+    },
+    "labels of words": {**RING, "labels": np.array(["a", "b"])},
+    "shape of words": {**RING, "adj_shape": np.array(["a", "b"])},
+}
+
+
+@pytest.mark.parametrize("arrays", ARRAYS)
+def test_an_npz_with_impossible_arrays_is_refused(tmp_path, arrays):
+    refuse(write_members(tmp_path / "mine.npz", **ARRAYS[arrays]))
+
+
+def test_half_precision_in_an_npz_is_read(tmp_path):
+    ring = {**RING, "adj_data": np.ones(3, np.float16)}
+    path = write_members(tmp_path / "mine.npz", **ring, attr_matrix=np.eye(3, dtype=np.float16))
+    assert load(path).num_nodes == 3
+
+
+def nested(depth=60):
+    """A pickle of a tuple that holds the tuple below it twice; its hash takes 2^depth steps."""
+    content = b"(I1\nt"
+    for number in range(depth):
+        content += b"p%d\ng%d\n\x86" % (number, number)
+    return content
+
+
+INDEX = [str(10**8), str(2**63 - 1), str(2**63), "-1", "x", "1" * 400]
+PICKLES = {
+    "key": b"}" + nested() + b"I1\ns.",
+    "keys": b"(" + nested() + b"I1\nd.",
+    "name": b"\x80\x04" + nested() + nested() + b"\x93.",
+    "function": nested() + b")R.",
+    "neighbours": b"}I0\n(" + nested() + b"ls.",
+    "large keys": pickle.dumps({10**30: [0]}, protocol=2),
+    "large neighbours": pickle.dumps({0: [10**30]}, protocol=2),
+    "itself": b"(lp0\ng0\na.",
+    "deep": b"(" * 100_000 + b".",
+}
+
+
+def test_a_planetoid_graph_with_impossible_test_nodes_is_refused(tmp_path):
+    write_planetoid(tmp_path, "cora")
+    file = tmp_path / "ind.cora.test.index"
+    first, *others = file.read_text().split()
+    for value in INDEX:
+        file.write_text("\n".join([value, *others]) + "\n")
+        refuse(tmp_path / "ind.cora.graph")
+    file.write_text("\n".join([first, *others]) + "\n")
+    assert load(tmp_path / "ind.cora.graph").num_nodes > 0
+
+
+def test_a_planetoid_pickle_that_lasts_forever_is_refused(tmp_path):
+    write_planetoid(tmp_path, "cora")
+    for name, content in PICKLES.items():
+        (tmp_path / "ind.cora.graph").write_bytes(content)
+        assert refuse(tmp_path / "ind.cora.graph", seconds=5), name
+
+
+def test_a_planetoid_array_that_is_long_and_empty_is_refused(tmp_path):
+    write_planetoid(tmp_path, "cora")
+    for shape in ((10**10, 0), (2**62, 2**62, 0)):
+        hollow = np.empty((0, 3), np.int32)
+        content = pickle.dumps(hollow, protocol=2)
+        whole = pickle.dumps((0, 3), protocol=2)[2:-1]
+        wrong = pickle.dumps(shape, protocol=2)[2:-1]
+        assert whole.rstrip(b"q\x00") in content or b"K\x00K\x03\x86" in content
+        changed = content.replace(b"K\x00K\x03\x86", wrong.split(b"q\x00")[0])
+        assert changed != content
+        (tmp_path / "ind.cora.ally").write_bytes(changed)
+        refuse(tmp_path / "ind.cora.graph")
+
+
+def test_wiki_cs_with_foreign_values_is_refused(tmp_path):
+    file = tmp_path / "data.json"
+    write_wikics(file)
+    whole = json.loads(file.read_text())
+    for key in whole:
+        for value in (None, [None], {"a": 1}, "x", 10**30, [[None]], [[10**30]], [["x"]]):
+            file.write_text(json.dumps({**whole, key: value}))
+            with suppress(InputError):  # classes may be words, and not everything is needed
+                load(file)
+    for key in ("features", "links", "train_masks", "test_mask"):
+        file.write_text(json.dumps({**whole, key: None}))
+        refuse(file)
+    file.write_bytes(b"[" * 300_000)
+    refuse(file)
+
+
+GRAPHML = """<?xml version="1.0" encoding="{encoding}"?>
+<graphml xmlns="http://graphml.graphdrawing.org/xmlns">
+<key id="a" for="node" attr.name="a" attr.type="{kind}"/><graph edgedefault="undirected">
+<node id="1"><data key="a">{value}</data></node><node id="2"><data key="a">1</data></node>
+<edge source="1" target="2"/></graph></graphml>"""
+
+
+def test_graphml_and_gml_with_foreign_values_are_refused(tmp_path):
+    file = tmp_path / "mine.graphml"
+    usual = {"encoding": "utf-8", "kind": "int", "value": "3"}
+    file.write_text(GRAPHML.format(**usual))
+    assert load(file).num_nodes == 2
+    for change in (
+        {"encoding": "x-foo"},
+        {"value": "9" * 400},
+        {"value": "9" * 5000},
+        {"kind": "x"},
+        {"value": "1e999", "kind": "double"},
+    ):
+        file.write_text(GRAPHML.format(**usual | change))
+        refuse(file)
+    file = tmp_path / "mine.gml"
+    for text in (
+        "graph [ " * 20_000,
+        "graph [ node [ id " + "9" * 5000 + " ] ]",
+        "\x00",
+        "graph [",
+    ):
+        file.write_text(text)
+        refuse(file)
+
+
+def test_only_regular_files_of_a_folder_are_read(tmp_path):
+    for name in ("loop", "pipe", "zero"):
+        folder = tmp_path / name
+        folder.mkdir()
+        nx.write_graphml(nx.path_graph(3), folder / "a.graphml")
+        place = folder / "b.graphml"
+        if name == "loop":
+            place.symlink_to(place)
+        elif name == "pipe":
+            os.mkfifo(place)
+        else:
+            place.symlink_to("/dev/zero")
+        assert str(place) in refuse(folder, seconds=5)
+    pipe = tmp_path / "mine.zip"
+    os.mkfifo(pipe)
+    refuse(pipe, seconds=5)
