@@ -6,10 +6,10 @@ READY := .venv/.ready
 .PHONY: run test lint format bench results clean
 
 run: runs/first/result.json
-	$(BIN)/augcl train --hardness augcl --out runs/first --resume
+	$(BIN)/augcl train --method GraphCL --preset published --hardness augcl --out runs/first --resume
 
 runs/first/result.json: $(READY) $(shell find src -name '*.py' -o -name '*.toml')
-	$(BIN)/augcl train --hardness augcl --out runs/first --overwrite > /dev/null
+	$(BIN)/augcl train --method GraphCL --preset published --hardness augcl --out runs/first --overwrite > /dev/null
 
 test: $(READY)
 	$(BIN)/pytest -n 2

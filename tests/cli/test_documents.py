@@ -31,9 +31,7 @@ SMALLER = {
     "train my_graph --out runs/nodes": "--epochs 2 --no-evaluate",
     "compare my.zip": f"{ONE_RUN} --out compared",
     "compare my.zip --hardness-study": f"{ONE_RUN} --out studied",
-    "train MUTAG --method GraphCL --hardness none --epochs 0 --out runs/MUTAG-untrained": (
-        "--seeds 1 --jobs 1"
-    ),
+    "train MUTAG --method WLFeatures --out runs/MUTAG-WLFeatures": "--seeds 1 --jobs 1",
     "train MUTAG --method GraphCL --hardness dcl --out runs/MUTAG-GraphCL-dcl": ONE_RUN,
     "reproduce graph-classification --datasets MUTAG --seeds 5 "
     "--methods untrained,GraphCL,DCL,HCL,ProGCL,AUGCL,oracle": "--out results",

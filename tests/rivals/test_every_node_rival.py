@@ -190,7 +190,7 @@ def test_where_features_tell_nothing_a_trained_network_beats_an_untrained_one(ki
         (GAE, 200),
         (CCASSG, 50),
         (BGRL, 500),
-        (GraphMAE, 200),
+        (GraphMAE, 100),
     ],
 )
 def test_an_experiment_without_epochs_takes_those_of_the_method(graph, kind, epochs):

@@ -134,3 +134,12 @@ def test_two_trainings_of_nodes_are_judged_on_other_splits(monkeypatch):
     (first, one), (second, other) = judged
     assert (first, second) == (0, NODE_RUNS)
     assert one != other
+
+
+def test_a_method_beside_another_is_one_run(mutag):
+    found = run(Spec("MUTAG", hardness="none", beside="WLFeatures", epochs=1), 0, progress=False)
+    assert found.record["accuracy"]["mean"] > 0.8
+    assert found.record["use"]["embedding"] > 0
+    without = Spec("MUTAG", hardness="none", options={"edge_features": False})
+    beside = Spec("MUTAG", hardness="none", options={"edge_features": False}, beside="WLFeatures")
+    assert beside.fingerprint(mutag) != without.fingerprint(mutag)  # WLFeatures reads the bonds

@@ -36,7 +36,7 @@ from augcl.errors import InputError, one_of
 if TYPE_CHECKING:
     from augcl.data import GraphSet, NodeGraph
     from augcl.paper.cells import Cell, Failure
-    from augcl.paper.grid import Outcome
+    from augcl.paper.grid import Grid, Outcome
     from augcl.paper.table import Table
     from augcl.runs.recommend import Costs, LeftOut, Scores
     from augcl.runs.run import Spec
@@ -303,110 +303,119 @@ def _advice(specs: Mapping[str, Spec], data: GraphSet | NodeGraph, work: Work) -
     """Return the table, the recommendation and all numbers."""
     from augcl.data import GraphSet
     from augcl.evaluation.scoring import NAMES
-    from augcl.paper.grid import Grid, Outcome
+    from augcl.paper.grid import Outcome
     from augcl.runs import recommend
-    from augcl.runs.cost import size
 
     rows = work.scores
-    graphs = isinstance(data, GraphSet)
-    scoring, protocol = (getattr(next(iter(rows.values())), n) for n in ("scoring", "protocol"))
+    things = "graphs" if isinstance(data, GraphSet) else "nodes"
     free = {name: row for name, row in rows.items() if name in recommend.TRAINING_FREE}
     reference = recommend.best_row(free or dict(list(rows.items())[:1]))
     best, chosen = recommend.best_row(rows), recommend.recommended_row(rows)
-    lines = []
-    floor = next((row.floor for row in rows.values() if row.floor is not None), None)
-    if floor is not None:
-        name = "mean" if scoring == "r2" else "majority"
-        lines.append((name, recommend.score_text(scoring, floor), "", "", "", ""))
-    for name, row in rows.items():
-        apart = recommend.difference_text(scoring, row, rows[reference])
-        lines.append(
-            (
-                name,
-                recommend.with_interval(scoring, row.mean, row.interval()),
-                "" if name == reference else apart,
-                recommend.seconds_text(row.training),
-                recommend.seconds_text(row.embedding),
-                "" if row.memory is None else size(row.memory),
-            )
-        )
-    unit = " in %" if scoring == "accuracy" else ""
-    header = (
-        "",
-        f"{NAMES[scoring]}{unit}",
-        f"− {reference}",
-        "train",
-        "embed",
-        "memory",
-    )
-    notes = [
-        f"{protocol}, {work.seeds} seed{'s' * (work.seeds > 1)}, the same splits for all rows.",
-        "±: half of the 95 % interval. train: one training on one core. embed: "
-        f"{'a new graph' if graphs else 'all nodes'}. memory: peak, with Python and torch.",
-    ]
-    if work.left_out:
-        listed = "; ".join(map(str, work.left_out))
-        notes.append(f"Not run: {listed}.")
-    sentences = recommend.recommendation(
-        rows, work.left_out, things="graphs" if graphs else "nodes"
-    )
+    scoring = rows[best].scoring
+    sentences = recommend.recommendation(rows, work.left_out, things=things)
     nested = recommend.nested_choice(rows)
     if nested is not None:
         text = recommend.with_interval(scoring, nested.scores.mean, nested.scores.interval())
+        unit = " %" if scoring == "accuracy" else ""
         sentences.append(
-            f"Expected {NAMES[scoring]} of this recommendation: {text}{unit and ' %'}. "
-            "In each split the row is chosen without the test part, by the same rule, and scored "
-            "on the test part, so that the choice does not flatter it."
+            f"Expected {NAMES[scoring]} of this recommendation: {text}{unit}. In each split the "
+            "row is chosen without the test part, by the same rule, and scored on the test part, "
+            "so that the choice does not flatter it."
         )
     commands = {
         name: recommend.train_command(
-            spec, recommend.run_folder(spec, name), data_dir=work.data_dir
+            specs[name], recommend.run_folder(specs[name], name), data_dir=work.data_dir
         )
-        for name, spec in specs.items()
+        for name in rows
     }
     for name in dict.fromkeys((chosen, best)):
         sentences += [f"Command for {name}:", f"    {commands[name]}"]
-    found = {
-        name: {
-            "mean": row.mean,
-            "interval": row.interval(),
-            "splits": [[None if math.isnan(v) else v for v in seed] for seed in row.outer.tolist()],
-            "against_training_free": _plain(
-                None if name == reference else row.minus(rows[reference])
-            ),
-            "training_seconds": row.training,
-            "embedding_seconds": row.embedding,
-            "memory_bytes": row.memory,
-            "command": commands[name],
-        }
-        for name, row in rows.items()
-    }
     numbers = {
         "dataset": specs[chosen].dataset,
         "task": data.task,
-        "protocol": protocol,
+        "protocol": rows[best].protocol,
         "scoring": scoring,
         "seeds": work.seeds,
-        "floor": floor,
-        "rows": found,
+        "floor": rows[best].floor,
+        "rows": {
+            name: {**_numbers(row, rows[reference]), "command": commands[name]}
+            for name, row in rows.items()
+        },
         "left_out": [asdict(out) for out in work.left_out],
         "best_training_free": reference if free else None,
         "best": best,
         "recommended": chosen,
-        "expected": None
-        if nested is None
-        else {
+        "expected": nested
+        and {
             "mean": nested.scores.mean,
             "interval": nested.scores.interval(),
             "chosen": nested.chosen,
         },
     }
-    grid = Grid(data.name, header, tuple(lines), tuple(notes))
+    grid = _table(data.name, work, reference, things)
     return Outcome("recommendation", [grid], numbers, sentences=sentences)
 
 
-def _plain(found: Any) -> dict[str, Any] | None:
-    return None if found is None else asdict(found)
+def _table(title: str, work: Work, reference: str, things: str) -> Grid:
+    """Return the table of all rows; `reference` is the row from which differences are taken."""
+    from augcl.evaluation.scoring import NAMES
+    from augcl.paper.grid import Grid
+    from augcl.runs.cost import size
+    from augcl.runs.recommend import (
+        BESIDE,
+        difference_text,
+        score_text,
+        seconds_text,
+        with_interval,
+    )
+
+    rows = work.scores
+    first = next(iter(rows.values()))
+    scoring = first.scoring
+    lines = []
+    if first.floor is not None:
+        name = "mean" if scoring == "r2" else "majority"
+        lines.append((name, score_text(scoring, first.floor), "", "", "", ""))
+    for name, row in rows.items():
+        lines.append(
+            (
+                name,
+                with_interval(scoring, row.mean, row.interval()),
+                "" if name == reference else difference_text(scoring, row, rows[reference]),
+                seconds_text(row.training),
+                seconds_text(row.embedding),
+                "" if row.memory is None else size(row.memory),
+            )
+        )
+    percent = " in %" if scoring == "accuracy" else ""
+    header = ("", f"{NAMES[scoring]}{percent}", f"− {reference}", "train", "embed", "memory")
+    embedded = "a new graph" if things == "graphs" else "all nodes"
+    notes = [
+        f"{first.protocol}, {work.seeds} seed{'s' * (work.seeds > 1)}, the same splits for all "
+        f"rows. ±: half of the 95 % interval. train: one training on one core. embed: {embedded}. "
+        "memory: peak, with Python and torch."
+    ]
+    parts = list(dict.fromkeys(f"+{part}" for name in rows for part in name.split("+")[1:]))
+    weighted = [part for part in parts if part[1:] not in BESIDE]
+    notes += [f"{', '.join(weighted)}: weighted negatives."] if weighted else []
+    notes += [f"{part}: with {BESIDE[part[1:]]} beside." for part in parts if part[1:] in BESIDE]
+    if work.left_out:
+        notes.append(f"Not run: {'; '.join(map(str, work.left_out))}.")
+    return Grid(title, header, tuple(lines), tuple(notes))
+
+
+def _numbers(row: Scores, reference: Scores) -> dict[str, Any]:
+    """Return the numbers of a row as plain JSON."""
+    apart = None if row is reference else row.minus(reference)
+    return {
+        "mean": row.mean,
+        "interval": row.interval(),
+        "splits": [[None if math.isnan(v) else v for v in seed] for seed in row.outer.tolist()],
+        "against_training_free": None if apart is None else asdict(apart),
+        "training_seconds": row.training,
+        "embedding_seconds": row.embedding,
+        "memory_bytes": row.memory,
+    }
 
 
 # Does a weighting of negatives help?

@@ -48,7 +48,8 @@ app = typer.Typer(
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
     help="Self-supervised learning on graphs with hardness-aware negatives (AUGCL).\n\n"
-    "Start with [bold]augcl train[/bold]: it needs neither files nor a network.",
+    "Start with [bold]augcl train[/bold]: it needs neither files nor a network. "
+    "[bold]augcl compare[/bold] recommends what to use on your data.",
 )
 
 

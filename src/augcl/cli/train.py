@@ -68,13 +68,12 @@ def train(
         ),
     ] = None,
     hardness: Annotated[
-        str | None,
+        str,
         typer.Option(
             help="How to weigh the negatives: none, augcl, dcl, hcl, progcl or nearest.",
-            show_default="augcl if the method has negatives",
             rich_help_panel=METHOD,
         ),
-    ] = None,
+    ] = "none",
     recipe: Annotated[
         str,
         typer.Option(
@@ -185,13 +184,13 @@ def train(
 
     Examples:
 
-      augcl train                                 AUGCL on MUTAG, no network needed
-
       augcl train my.zip --out runs/mine          your graphs in the TU format
 
-      augcl train PROTEINS --hardness none        plain GraphCL, for comparison
+      augcl train digits-knn                      embeddings of the nodes of one graph
 
-      augcl train digits-knn                      GCA + AUGCL, embeddings of nodes
+      augcl train MUTAG --hardness augcl          with AUGCL's weights of the negatives
+
+      augcl train PROTEINS --preset published     plain GraphCL, as published
 
       augcl train molecules.csv --target logP     a table with a column smiles
 
@@ -201,7 +200,6 @@ def train(
         raise InputError("--resume continues a run and --overwrite replaces it: give only one")
 
     from augcl.data.loading import level_of
-    from augcl.data.table import TABLES
     from augcl.evaluation.svm import HINT
     from augcl.runs.data_check import MANY_CLASSES, advice
     from augcl.runs.models import METHODS, method_name
@@ -210,16 +208,12 @@ def train(
     from augcl.runs.seeds import Place, clear_run, run_seeds
 
     level = level_of(dataset, data_dir=data_dir)
-    if beside is None:
-        ours = method is None and preset in (None, "default") and recipe == "default"
-        molecules = Path(dataset).suffix.lower() in TABLES  # a single file with SMILES
-        beside = (MOLECULES if molecules else FLOORS[level]) if ours else "none"
-    other = (
-        None if beside.lower() == "none" else method_name(BESIDE.get(beside.lower(), beside), level)
-    )
+    default = method is None and preset in (None, "default") and recipe == "default"
+    floor = (beside or (FLOORS[level] if default else "none")).lower()
+    other = None if floor == "none" else method_name(BESIDE.get(floor, floor), level)
     method = method_name(method or ("GraphCL" if level == "graph" else "GCA"), level)
     known = METHODS[method]().get_params(deep=False)
-    hardness = _hardness_name(hardness or ("augcl" if "hardness" in known else "none"))
+    hardness = _hardness_name(hardness)
     for option, asked in (("epochs", epochs is not None), ("recipe", recipe != "default")):
         if asked and option not in known:
             raise InputError(f"{method} has no option {option}: leave it out")
@@ -249,6 +243,8 @@ def train(
     if graphs and epochs is None:
         spec = replace(spec, epochs=spec.all_epochs or None)  # as the method says
     data = spec.load(data_dir)  # wrong input ends here
+    if default and beside is None and getattr(data, "smiles", None) is not None:
+        spec = replace(spec, beside=BESIDE[MOLECULES])
     findings = advice(data, spec.estimator(data, 0), dataset)
     try:
         check(spec, data, device=device, judge=evaluate)

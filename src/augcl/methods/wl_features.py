@@ -26,6 +26,9 @@ BINS = 4
 PER_OCTAVE = 2
 """Steps of a degree profile between a number and its double."""
 
+PROFILE_WEIGHT = 4.0
+"""How often a degree profile counts; a label counts once in each round of refinement."""
+
 
 class WLFeatures(EdgeLabelReader, PlainMethod):
     """Embed a graph as the counts of the trees of neighbours around its nodes; nothing is trained.
@@ -89,7 +92,7 @@ class WLFeatures(EdgeLabelReader, PlainMethod):
     def __init__(
         self,
         *,
-        height: int = 3,
+        height: int = 4,
         vocabulary: int = 16_384,
         width: int = 512,
         edge_labels: bool | None = None,
@@ -145,12 +148,12 @@ class WLFeatures(EdgeLabelReader, PlainMethod):
             data = replace(data, x=parts.t().float() + 1)
         elif bool((x == x[:1]).all()):
             profile = degree_profile(data).cpu().numpy()
-            steps = np.floor(PER_OCTAVE * np.log2(1 + profile)).astype(np.int64)
+            # The margin: on a border, no rounding error decides.
+            steps = np.floor(PER_OCTAVE * np.log2(1 + profile) + 1e-6).astype(np.int64)
             labels = [_named("profile", k, step) for k, step in enumerate(steps.T)]
-        labels += wl_labels(data, int(self.height))
-        return Occurrences.joined([Occurrences.single(graph, key) for key in labels]).counts(
-            len(data)
-        )
+        extra = [Occurrences(graph, key, np.full(len(key), PROFILE_WEIGHT)) for key in labels]
+        trees = [Occurrences.single(graph, key) for key in wl_labels(data, int(self.height))]
+        return Occurrences.joined([*extra, *trees]).counts(len(data))
 
     def _learned(self) -> dict[str, Tensor]:
         return {

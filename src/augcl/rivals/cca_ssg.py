@@ -89,8 +89,8 @@ class CCASSG(NodeEstimator):
         See `GRACE`.
     lr, weight_decay : float
     normalize_features : bool, optional
-        Divide every row of the features by its sum (if above 1). Published: not on Amazon-* and
-        Coauthor-*.
+        Divide every row of the features by its sum (if above 1); published for Cora, CiteSeer and
+        PubMed only.
     patience, random_state, device, progress, callbacks, warm_start :
         See `DGI`.
 

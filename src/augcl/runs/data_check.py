@@ -68,7 +68,7 @@ def look_at_unused_edges(data: GraphSet | NodeGraph, model: Method) -> list[Find
     """Report edge features that the method does not read."""
     if data.edge_attr is None or not data.edge_attr.shape[1]:
         return []
-    model = model.first if isinstance(model, Beside) else model
+    model = model.first if isinstance(model, Beside) else model  # the trained one
     switch = getattr(model, "edge_switch", None)  # the parameter that turns them on
     if switch is not None and getattr(model, switch) is not False:
         return []

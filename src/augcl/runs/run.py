@@ -134,10 +134,10 @@ class Spec:
 
     def fingerprint(self, data: GraphSet | NodeGraph) -> str:
         """A hash of the data; edge features are a part of it where the method may use them."""
-        model = self.estimator(data, 0)
-        parts = (model.first, model.second) if isinstance(model, Beside) else (model,)
-        switches = [(part, getattr(part, "edge_switch", None)) for part in parts]
-        used = any(name and getattr(part, name) is not False for part, name in switches)
+        used = False
+        for part in _parts(self.estimator(data, 0)):
+            switch = getattr(part, "edge_switch", None)
+            used = used or (switch is not None and getattr(part, switch) is not False)
         return fingerprint(data, edge_features=used)
 
     def _published(self, dataset: str, augmentation: str = BY_FEATURES) -> dict[str, Any]:
@@ -262,8 +262,7 @@ def run(
     embedding = time.perf_counter()
     embeddings = model.transform(data)
     embedding = time.perf_counter() - embedding
-    parts = (model.first, model.second) if isinstance(model, Beside) else (model,)
-    new = not any(isinstance(part, FittedOnly) for part in parts)  # else it embeds no other data
+    new = not any(isinstance(part, FittedOnly) for part in _parts(model))  # else no other data
     if new and isinstance(data, GraphSet):
         embedding = _seconds_to_embed_one(model, data)
     used = {
@@ -309,6 +308,11 @@ def run(
         record["seconds"]["evaluation"] = time.perf_counter() - started
     record["versions"] = versions()
     return Outcome(record, model, embeddings, data)
+
+
+def _parts(model: Method) -> tuple[Method, ...]:
+    """Return the methods that stand side by side."""
+    return (model.first, model.second) if isinstance(model, Beside) else (model,)
 
 
 def _seconds_to_embed_one(model: Method, graphs: GraphSet) -> float:
