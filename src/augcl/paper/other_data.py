@@ -41,6 +41,7 @@ BESIDE, DEFAULT = "GraphCL beside Morgan", "GraphCL + augcl beside Morgan"
 DEEPWALK, NODE2VEC = "DeepWalk", "node2vec"
 NODE_EPOCHS = 50
 TRAINED = f"GCA ({NODE_EPOCHS} epochs)"
+PROPAGATION, NODE_DEFAULT = "Propagation", "GCA + augcl beside Propagation"
 
 
 def _graphcl(**settings: Any) -> Method:
@@ -52,7 +53,18 @@ def _beside_morgan(**settings: Any) -> Method:
 
 
 def _gca(epochs: int) -> Method:
-    return lambda seed: augcl.GCA(epochs=epochs, candidates=512, random_state=seed, progress=False)
+    settings: dict[str, Any] = {
+        "preset": "published",
+        "epochs": epochs,
+        "candidates": 512,
+        "progress": False,
+    }
+    return lambda seed: augcl.GCA(random_state=seed, **settings)
+
+
+def _default_for_nodes(seed: int) -> Beside:
+    default = augcl.GCA(hardness="augcl", random_state=seed, progress=False)
+    return Beside(default, augcl.Propagation(random_state=seed, progress=False))
 
 
 def _bonds(used: bool) -> dict[str, Method]:
@@ -75,6 +87,8 @@ NODES: dict[str, Method] = {
     RAW: lambda seed: augcl.RawFeatures(),
     UNTRAINED: _gca(0),
     TRAINED: _gca(NODE_EPOCHS),
+    PROPAGATION: lambda seed: augcl.Propagation(random_state=seed, progress=False),
+    NODE_DEFAULT: _default_for_nodes,
 }
 LABELS: dict[str, Method] = {  # as published
     DEEPWALK: lambda seed: augcl.DeepWalk(walks=80, length=40, random_state=seed, progress=False),
@@ -113,8 +127,8 @@ class Data:
     seeds: int = 5
 
     def seeds_of(self, method: str) -> int:
-        """Return the number of seeds; raw features on fixed splits need no second one."""
-        return 1 if method == RAW else self.seeds
+        """Return the number of seeds; what is not trained on fixed splits needs no second one."""
+        return 1 if method in (RAW, PROPAGATION) else self.seeds
 
     def row(self, split: str) -> str:
         """Return the name of a row of the table.
@@ -362,7 +376,7 @@ def findings(folder: Path) -> str:
     rows = found_rows(folder)
     pairs = (
         *((PLAIN, MORGAN), (DEFAULT, MORGAN), (PLAIN, UNTRAINED), (WEIGHTED, PLAIN)),
-        *((TRAINED, RAW), (TRAINED, UNTRAINED)),
+        *((TRAINED, RAW), (TRAINED, UNTRAINED), (NODE_DEFAULT, PROPAGATION)),
     )
     said = [text for pair in pairs if (text := _against(rows, *pair))]
     if said:

@@ -726,8 +726,10 @@ def _other_data(found: Everything) -> Page:
         "which was chosen on ESOL and BBBP alone. The last column is the default of `augcl train` "
         "for molecules.",
         "nodes": "Logistic regression on the public splits, penalty chosen on the validation part. "
-        f"GCA has its default settings, but {other_data.NODE_EPOCHS} epochs instead of 200 and 512 "
-        "random nodes per step as negatives: a short training, the same on every graph.",
+        f"GCA ({other_data.NODE_EPOCHS} epochs) and the untrained encoder have the published "
+        'settings for graphs in general (`preset="published"`), but '
+        f"{other_data.NODE_EPOCHS} epochs instead of 200 and 512 random nodes per step as "
+        "negatives. The last column is the default of `augcl train` for nodes.",
         "bonds": "The bond labels of MUTAG as edge features of GIN and as edge labels of the WL "
         "kernel; all else is equal (`tu-svm-10fold`).",
         "labels": "BlogCatalog, 39 groups (`deepwalk-multilabel`, one run per seed). DeepWalk: 80 "
