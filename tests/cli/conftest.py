@@ -80,7 +80,18 @@ def refused() -> Callable[..., str]:
 def run(tmp_path_factory, succeeds) -> Path:
     """The folder of a finished run; tests only read it."""
     folder = tmp_path_factory.mktemp("runs") / "first"
-    given = ("--preset", "published", "--epochs", 2, "--seeds", 2, "--jobs", 1)
+    given = (
+        "--preset",
+        "published",
+        "--hardness",
+        "augcl",
+        "--epochs",
+        2,
+        "--seeds",
+        2,
+        "--jobs",
+        1,
+    )
     succeeds("train", "MUTAG", *given, "--out", folder)
     return folder
 

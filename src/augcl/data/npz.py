@@ -130,7 +130,8 @@ class _Arrays:
             return csr_from_parts(parts, shape, f"{self.path}: {prefix}_data …")
         if f"{prefix}_matrix" in self:
             dense = self.read(f"{prefix}_matrix")
-            if dense.ndim != 2 or dense.dtype.kind not in "iufb":
+            words = "US" if prefix == "attr" else ""  # an adjacency holds numbers
+            if dense.ndim != 2 or dense.dtype.kind not in "iufb" + words:
                 raise InputError(
                     f"{self.path}: {prefix}_matrix has shape {dense.shape} and type {dense.dtype}: "
                     "expected a matrix; all entries must be numbers"

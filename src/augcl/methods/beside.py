@@ -89,12 +89,11 @@ class Beside(Method):
     ) -> Beside:
         """Fit both methods; `folder` and `resume` are for the first, see `Estimator.fit`.
 
-        What the second trains is kept in the folder ``beside`` within it.
+        The second is fitted from the start, also after a resume.
         """
         self._start()
         self.first.fit(X, folder=folder, resume=resume)
-        place = None if folder is None else Path(folder) / "beside"
-        self.second.fit(X, folder=place, resume=resume)
+        self.second.fit(X)
         lengths = [np.linalg.norm(part._embeddings(X), axis=1).mean() for part in self._parts]
         self.scales_ = torch.tensor([1 / length if length > 0 else 1.0 for length in lengths])
         self._take_facts()
