@@ -65,8 +65,14 @@ def test_a_file_of_an_unknown_kind_is_named(refused, out, tmp_path):
         ({"graph_indicator": "1\n1\n1\n1\n1\n1\n1\n3\n3\n3\n"}, "graph 2 of 3 has no nodes"),
         ({"graph_indicator": "1\n1\n1\n1\n2\n2\n2\n4\n4\n4\n"}, "line 8: graph 4 does not exist"),
         ({"graph_indicator": ""}, "MINE_graph_indicator.txt is empty"),
-        ({"node_attributes": "1, 1\n" * 6 + "nan, 1\n" + "1, 1\n" * 3}, "line 7: NaN or infinity"),
-        ({"node_attributes": "1, 1\n" * 9 + "1, inf\n"}, "line 10: NaN or infinity"),
+        (
+            {"node_attributes": "1, 1\n" * 6 + "nan, 1\n" + "1, 1\n" * 3},
+            "line 7: column 'attribute0' is empty or NaN",
+        ),
+        (
+            {"node_attributes": "1, 1\n" * 9 + "1, inf\n"},
+            "line 10: column 'attribute1' is infinite",
+        ),
     ],
     ids=lambda value: value if isinstance(value, str) else " ".join(value),
 )

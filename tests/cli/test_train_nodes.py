@@ -68,7 +68,7 @@ def strangers(tmp_path_factory):
 def run(succeeds, people, tmp_path_factory):
     """The folder of a finished run, and what it printed."""
     out = tmp_path_factory.mktemp("nodes") / "run"
-    return out, json.loads(succeeds("train", people, *QUICK, "--out", out))
+    return out, json.loads(succeeds("train", people, *QUICK, "--hardness", "augcl", "--out", out))
 
 
 def test_a_run_leaves_result_metrics_model_embeddings_and_report(run):
@@ -194,8 +194,8 @@ def test_what_does_not_fit_the_data_is_refused_in_one_line(
 def test_a_run_killed_amid_the_frozen_weights_goes_on_to_the_same_embeddings(
     succeeds, people, tmp_path
 ):
-    command = ("train", people, "--method", "GRACE", "--epochs", 10, "--no-evaluate")
-    command = (*map(str, command), "--out")
+    command = ("train", people, "--method", "GRACE", "--hardness", "augcl", "--epochs", 10)
+    command = (*map(str, command), "--no-evaluate", "--out")
     dead = subprocess.run(
         [sys.executable, "-c", KILLED, *command, tmp_path / "killed"],
         env={**os.environ, "OMP_NUM_THREADS": "1"},

@@ -148,7 +148,7 @@ def test_features_of_another_length_are_told(graph):
 def test_features_that_are_no_numbers_are_told(graph):
     x = graph.x.clone()
     x[7, 2] = float("nan")
-    with pytest.raises(InputError, match="NaN or infinity, first at node 7"):
+    with pytest.raises(InputError, match="node 7, counted from 0: column 'x2' is empty or NaN"):
         quick().fit(Data(x=x, edge_index=graph.edge_index))
 
 
