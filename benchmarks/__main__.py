@@ -14,6 +14,7 @@ from rich.console import Console
 from benchmarks.attacks import attacks
 from benchmarks.complexity import complexity
 from benchmarks.evaluation import evaluation
+from benchmarks.floors import default_time
 from benchmarks.hardness import partition, uncertainty
 from benchmarks.measure import NoData, Row, table
 from benchmarks.node_evaluation import node_evaluation
@@ -40,6 +41,7 @@ ITEMS: dict[str, Callable[[bool], list[Row]]] = {
     "attacks": attacks,
     "growth": growth,
     "memory": memory,
+    "default-time": default_time,
 }
 
 
