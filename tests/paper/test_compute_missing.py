@@ -166,7 +166,7 @@ def test_workers_do_all_but_the_cell_that_kills_one_of_them(tmp_path):
 
 def test_an_interruption_ends_the_workers_too(tmp_path, monkeypatch):
     @contextmanager
-    def bar(title, total):
+    def bar(title, total, **_):
         def report(done, note):
             if done:
                 raise KeyboardInterrupt

@@ -93,7 +93,7 @@ class CSVLogger(Callback):
     ...     log = augcl.callbacks.CSVLogger(f"{folder}/log.csv")
     ...     model = augcl.GraphCL(epochs=2, callbacks=[log]).fit(augcl.load("MUTAG"))
     ...     pathlib.Path(f"{folder}/log.csv").read_text().splitlines()[0]
-    'epoch,loss,seconds'
+    'epoch,loss,false_mass,seconds'
     """
 
     def __init__(self, path: str | Path) -> None:
