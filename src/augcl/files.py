@@ -21,7 +21,7 @@ try:
 except ImportError:  # not on Windows
     fcntl = None  # type: ignore[assignment]
 
-FORMAT = 3
+FORMAT = 4
 """Format of run and model folders; raise it when older ones can no longer be read."""
 
 

@@ -120,3 +120,15 @@ def test_impossible_settings_are_refused(given):
     (name,) = given
     with pytest.raises(InputError, match=name):
         WLFeatures(**given).check()
+
+
+def test_graphs_that_share_no_label_are_embedded_apart():
+    numbers = torch.arange(12).reshape(-1, 1).float() + 1  # ids of nodes as features
+    graphs = GraphSet.from_arrays(
+        pairs=torch.tensor([[0, 4, 8], [1, 5, 9]]),
+        graph_of_node=torch.arange(12) // 4,
+        num_graphs=3,
+        x=numbers,
+    )
+    Z = WLFeatures().fit_transform(graphs)
+    np.testing.assert_allclose(Z @ Z.T, 20 * np.eye(3), atol=1e-3)  # four nodes, five rounds

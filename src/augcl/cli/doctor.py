@@ -135,6 +135,7 @@ def _data(
     spec = Spec(
         dataset,
         method=method,
+        hardness="augcl" if hardness_options else "none",
         epochs=None if of_nodes else 40,
         features=features,
         options=options,

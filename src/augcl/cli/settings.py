@@ -33,6 +33,7 @@ OPTIONS = {
     "device": "--device",
     "epochs": "--epochs",
     "hardness": "--hardness",
+    "preset": "--preset",
     "recipe": "--recipe",
 }
 """Parameters with an option of their own, which does more than to set them."""

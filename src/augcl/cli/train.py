@@ -240,9 +240,9 @@ def train(
         skip_bad=skip_bad,
     )
     graphs = spec.level == "graph"
-    if graphs and epochs is None:
-        spec = replace(spec, epochs=spec.all_epochs or None)  # as the method says
     data = spec.load(data_dir)  # wrong input ends here
+    if graphs and epochs is None:  # as the method says
+        spec = replace(spec, epochs=spec.estimator(data, 0).settings().get("epochs") or None)
     if default and beside is None and getattr(data, "smiles", None) is not None:
         spec = replace(spec, beside=BESIDE[MOLECULES])
     findings = advice(data, spec.estimator(data, 0), dataset)
@@ -311,12 +311,9 @@ def _hardness_name(name: str) -> str:
 
 def result_table(result: dict[str, Any]) -> Table:
     """Draw a result."""
-    from augcl.runs.seeds import has_spread, result_rows
+    from augcl.runs.seeds import has_spread, result_rows, result_title
 
     accuracy, caption = result["accuracy"], None
     if accuracy is not None and has_spread(accuracy):
         caption = f"±: standard deviation over the {accuracy.get('std_over', 'seeds')}"
-    beside = result["spec"].get("beside")
-    method = f"{result['method']} beside {beside}" if beside else result["method"]
-    title = f"{method} + {result['hardness']} on {Path(result['dataset']).name}"
-    return two_columns(title, result_rows(result), caption)
+    return two_columns(result_title(result), result_rows(result), caption)

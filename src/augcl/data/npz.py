@@ -145,6 +145,8 @@ class _Arrays:
             values = self.read(key) if key in self else np.empty(0)
         except InputError:
             return None
+        if values.dtype.kind == "S":
+            return [str(one, "utf-8", "replace") for one in values.tolist()]
         return [str(one) for one in values.tolist()] if values.dtype.kind == "U" else None
 
     def warn_of_the_rest(self) -> None:

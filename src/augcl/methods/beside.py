@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import Any
 
@@ -92,8 +93,10 @@ class Beside(Method):
         The second is fitted from the start, also after a resume.
         """
         self._start()
+        started = time.perf_counter()
+        self.second.fit(X)  # first, because it is quick: what it refuses costs no training
+        self.second_seconds_ = time.perf_counter() - started
         self.first.fit(X, folder=folder, resume=resume)
-        self.second.fit(X)
         lengths = [np.linalg.norm(part._embeddings(X), axis=1).mean() for part in self._parts]
         self.scales_ = torch.tensor([1 / length if length > 0 else 1.0 for length in lengths])
         self._take_facts()

@@ -113,7 +113,7 @@ class Propagation(NodeReader, PlainMethod):
         if not self._blocks:
             raise InputError("steps is empty: give at least one number")
         for steps in self._blocks:
-            whole_number("steps", steps, least=0)
+            whole_number("steps", steps, least=0, most=1000)
         number("alpha", self.alpha, least=0, most=1)
         if self.width is not None:
             whole_number("width", self.width, least=len(self._blocks))

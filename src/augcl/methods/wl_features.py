@@ -109,7 +109,7 @@ class WLFeatures(EdgeLabelReader, PlainMethod):
     def _start(self) -> None:
         super()._start()
         self._check_edge_switch()
-        whole_number("height", self.height, least=0)
+        whole_number("height", self.height, least=0, most=1000)
         whole_number("vocabulary", self.vocabulary, least=1)
         whole_number("width", self.width, least=1)
 
@@ -123,7 +123,8 @@ class WLFeatures(EdgeLabelReader, PlainMethod):
         counts, names = self._counts(data)
         having = np.bincount(counts.indices, minlength=len(names))
         usual = np.argsort(-having, kind="stable")[: self.vocabulary]
-        usual = usual[having[usual] > 1] if len(data) > 1 else usual
+        shared = usual[having[usual] > 1]
+        usual = shared if len(shared) else usual  # else no two graphs have anything in common
         self.vocabulary_: Hashes = names[np.sort(usual)]
         known = _roots(columns_of(counts, names, self.vocabulary_))
         self.directions_ = leading_directions(

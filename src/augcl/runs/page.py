@@ -20,7 +20,14 @@ from augcl.evaluation.scoring import NAMES, floor_text
 from augcl.files import packaged_text, write_text
 from augcl.hardness.affinity import MEANING
 from augcl.runs.embedding_file import Embeddings, read_embeddings
-from augcl.runs.seeds import accuracy_text, collapses, has_spread, read_metrics, read_result
+from augcl.runs.seeds import (
+    accuracy_text,
+    collapses,
+    has_spread,
+    read_metrics,
+    read_result,
+    result_title,
+)
 
 Metrics = list[dict[str, Any]]
 
@@ -48,7 +55,7 @@ def _page(run: Path) -> str:
     page = Environment(autoescape=True).from_string(template)
     accuracy = result["accuracy"]
     return page.render(
-        title=f"{result['method']} + {result['hardness']} on {Path(result['dataset']).name}",
+        title=result_title(result),
         headline=accuracy and accuracy_text(accuracy),
         spread=_spread(accuracy) if accuracy else "",
         warnings=_warnings(result),

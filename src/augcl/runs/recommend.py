@@ -115,7 +115,8 @@ def row_name(text: str, level: str) -> str:
         given = [part for part in parts if part.lower() in several]
         if len(given) > 1:
             raise InputError(f"--methods {text}: a row has one of {' and '.join(given)}, not both")
-    row = "+".join([name, *(part.lower() for part in parts)])
+    chosen = sorted((part.lower() for part in parts), key=lambda part: part in BESIDE)
+    row = "+".join([name, *chosen])
     if not exists(row):
         raise InputError(f"--methods {text}: this version has no such row")
     return row

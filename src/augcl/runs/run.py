@@ -145,7 +145,9 @@ class Spec:
         kind = METHODS[one_of(self.method, METHODS, "method")]
         asked = self.preset or ("default" if self.recipe == "default" else PUBLISHED)
         preset = {}
-        if kind.preset_file is not None:
+        if kind.preset_file is None:
+            one_of(asked, ("default", PUBLISHED), "preset")
+        else:
             by_name = PUBLISHED not in presets(kind.preset_file)  # all of them are published
             if (by_name and self.preset is None) or asked == PUBLISHED:
                 asked = preset_for(dataset, kind.preset_file)
@@ -188,8 +190,12 @@ class Spec:
         published = self._published(name)
         method = self._method(published)
         settings = method.settings()
-        # A set with a published setting of the edges is what it was before there were others.
+        # A set with a published setting of the edges is what it was before there were others; one
+        # that leaves this setting to the data says so.
         usual = {s for s in EDGE_SWITCHES if s in published and settings.get(s) == published[s]}
+        of_tables = packaged_toml("augcl.runs", "presets.toml")["edges"]["unused"]
+        switch = getattr(method, "edge_switch", None)
+        by_data = name in of_tables and switch is not None and getattr(method, switch) is None
         recipe, left = {}, {"random_state", "hardness"} | usual
         if "recipe" in settings:
             recipe, left = get_recipe(self.recipe).shared(), left | left_to_recipe(method)
@@ -205,9 +211,15 @@ class Spec:
             "hardness": hardness_settings(self.hardness_object()),
             "features": self.features,
             "protocol": self.protocol,
-            **({} if self.beside is None else {"beside": plain_settings(self._other())}),
+            **({"edges": "by the data"} if by_data else {}),
+            **({} if self.beside is None else {"beside": self._beside_decides()}),
             **({"reading": self.reading.mark} if self.reading.mark else {}),
         }
+
+    def _beside_decides(self) -> dict[str, Any]:
+        other = self._other()
+        settings = {k: v for k, v in other.settings().items() if k != "random_state"}
+        return {"method": self.beside, "revision": other.revision, "settings": settings}
 
     def hardness_object(self) -> Hardness:
         """The hardness with the settings of the recipe and those given here."""
@@ -258,7 +270,9 @@ def run(
     start_watching_memory()
     started = time.perf_counter()
     model.fit(data, folder=folder, resume=resume)
-    training = sum(m["seconds"] for m in model.history_) or time.perf_counter() - started
+    elapsed = time.perf_counter() - started
+    beside = model.second_seconds_ if isinstance(model, Beside) else 0.0
+    training = sum(m["seconds"] for m in model.history_) + beside or elapsed
     embedding = time.perf_counter()
     embeddings = model.transform(data)
     embedding = time.perf_counter() - embedding

@@ -146,6 +146,13 @@ def accuracy_text(accuracy: dict[str, Any]) -> str:
     return written(accuracy.get("scoring", "accuracy"), accuracy["mean"], std)
 
 
+def result_title(result: dict[str, Any]) -> str:
+    """Return what was trained on what, in one line."""
+    beside = result["spec"].get("beside")
+    method = f"{result['method']} beside {beside}" if beside else result["method"]
+    return f"{method} + {result['hardness']} on {Path(result['dataset']).name}"
+
+
 def has_spread(accuracy: dict[str, Any]) -> bool:
     """Whether the standard deviation of a result is over more than one number."""
     return len(accuracy["runs"]) > 1 or accuracy.get("std_over") == "splits"

@@ -62,6 +62,8 @@ def neighbor_batches(
 def _shuffled(graphs: GraphSet, generator: torch.Generator) -> Tensor:
     if not len(graphs):
         raise InputError(f"{graphs.name} holds no graphs: give at least one")
+    if len(graphs) == 1:
+        raise InputError(f"{graphs.name} has one graph: contrasting needs two or more")
     return torch.randperm(len(graphs), generator=generator, device=generator.device)
 
 

@@ -378,8 +378,6 @@ class GraphEstimator(GraphReader, Estimator):
                 whole_number(name, self._setting(name), least=1, most=SIZES[name])
 
     def _batches(self, data: GraphSet, generator: torch.Generator) -> list[GraphSet]:
-        if len(data) == 1:
-            raise InputError(f"{data.name} has one graph: contrasting needs two or more")
         return fixed_batches(data, int(self._setting("batch_size")), generator)
 
     def _embed(self, data: GraphSet, device: torch.device) -> Tensor:
