@@ -142,7 +142,7 @@ class _Arrays:
     def texts(self, key: str) -> list[str] | None:
         """Return names, None if there are none or if they are Python objects."""
         try:
-            values = self.read(key) if key in self else np.empty(0)
+            values: Any = self.read(key) if key in self else np.empty(0)
         except InputError:
             return None
         if values.dtype.kind == "S":
