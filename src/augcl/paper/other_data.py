@@ -37,11 +37,11 @@ Method = Callable[[int], Any]
 FLOOR = "floor"
 MORGAN, RAW, WL = "Morgan", "raw features", "WL kernel"
 UNTRAINED, PLAIN, WEIGHTED = "untrained", "GraphCL", "GraphCL + augcl"
-BESIDE, DEFAULT = "GraphCL beside Morgan", "GraphCL + augcl beside Morgan"
+BESIDE, BESIDE_WEIGHTED = "GraphCL beside Morgan", "GraphCL + augcl beside Morgan"
 DEEPWALK, NODE2VEC = "DeepWalk", "node2vec"
 NODE_EPOCHS = 50
 TRAINED = f"GCA ({NODE_EPOCHS} epochs)"
-PROPAGATION, NODE_DEFAULT = "Propagation", "GCA + augcl beside Propagation"
+PROPAGATION, NODE_BESIDE = "Propagation", "GCA + augcl beside Propagation"
 
 
 def _graphcl(**settings: Any) -> Method:
@@ -62,7 +62,7 @@ def _gca(epochs: int) -> Method:
     return lambda seed: augcl.GCA(random_state=seed, **settings)
 
 
-def _default_for_nodes(seed: int) -> Beside:
+def _beside_propagation(seed: int) -> Beside:
     default = augcl.GCA(hardness="augcl", random_state=seed, progress=False)
     return Beside(default, augcl.Propagation(random_state=seed, progress=False))
 
@@ -81,14 +81,14 @@ MOLECULES: dict[str, Method] = {
     PLAIN: _graphcl(),
     WEIGHTED: _graphcl(hardness="augcl"),
     BESIDE: _beside_morgan(),
-    DEFAULT: _beside_morgan(hardness="augcl"),
+    BESIDE_WEIGHTED: _beside_morgan(hardness="augcl"),
 }
 NODES: dict[str, Method] = {
     RAW: lambda seed: augcl.RawFeatures(),
     UNTRAINED: _gca(0),
     TRAINED: _gca(NODE_EPOCHS),
     PROPAGATION: lambda seed: augcl.Propagation(random_state=seed, progress=False),
-    NODE_DEFAULT: _default_for_nodes,
+    NODE_BESIDE: _beside_propagation,
 }
 LABELS: dict[str, Method] = {  # as published
     DEEPWALK: lambda seed: augcl.DeepWalk(walks=80, length=40, random_state=seed, progress=False),
@@ -375,8 +375,8 @@ def findings(folder: Path) -> str:
     """Say what the tables show, from their numbers."""
     rows = found_rows(folder)
     pairs = (
-        *((PLAIN, MORGAN), (DEFAULT, MORGAN), (PLAIN, UNTRAINED), (WEIGHTED, PLAIN)),
-        *((TRAINED, RAW), (TRAINED, UNTRAINED), (NODE_DEFAULT, PROPAGATION)),
+        *((PLAIN, MORGAN), (BESIDE_WEIGHTED, MORGAN), (PLAIN, UNTRAINED), (WEIGHTED, PLAIN)),
+        *((TRAINED, RAW), (TRAINED, UNTRAINED), (NODE_BESIDE, PROPAGATION)),
     )
     said = [text for pair in pairs if (text := _against(rows, *pair))]
     if said:

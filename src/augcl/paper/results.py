@@ -773,14 +773,15 @@ def _other_data(found: Everything) -> Page:
         "molecules": "Ridge regression and logistic regression by ten folds, random or by "
         "Bemis–Murcko scaffold; Tox21 is the mean over twelve targets. GraphCL has its "
         "default settings, which use the bonds. Morgan: square roots of counts, radius 2, 2,048 "
-        "columns. Beside: both embeddings side by side, each scaled to rows of mean length 1, "
-        "which was chosen on ESOL and BBBP alone. The last column is the default of `augcl train` "
-        "for molecules.",
+        "columns. Beside: both embeddings side by side, each scaled to rows of mean length 1; "
+        "GraphCL beside Morgan is the default of `augcl train` for molecules. Other scalings were "
+        "tried on ESOL only.",
         "nodes": "Logistic regression on the public splits, penalty chosen on the validation part. "
         f"GCA ({other_data.NODE_EPOCHS} epochs) and the untrained encoder have the published "
         'settings for graphs in general (`preset="published"`), but '
         f"{other_data.NODE_EPOCHS} epochs instead of 200 and 512 random nodes per step as "
-        "negatives. The last column is the default of `augcl train` for nodes.",
+        "negatives. The last column has our settings and AUGCL's weights; the default of `augcl "
+        "train` has no weights.",
         "bonds": "The bond labels of MUTAG as edge features of GIN and as edge labels of the WL "
         "kernel; all else is equal (`tu-svm-10fold`).",
         "labels": "BlogCatalog, 39 groups (`deepwalk-multilabel`, one run per seed). DeepWalk: 80 "
