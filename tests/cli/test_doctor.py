@@ -25,7 +25,7 @@ def test_the_estimate_follows_the_settings(succeeds, refused, run):
     def found(*more):
         return json.loads(succeeds("doctor", "MUTAG", "--no-try", "--json", *more))["estimate"]
 
-    assert found("--set", "method.warmup=0")["seconds"] > found()["seconds"]
+    assert found("--set", "hardness.reward=1.8")["seconds"] > found()["seconds"]
     assert "did you mean width" in refused("doctor", "MUTAG", "--set", "widht=256")
     assert "--set is for a data set" in refused("doctor", run, "--set", "width=256")
 

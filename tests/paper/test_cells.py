@@ -185,7 +185,8 @@ def test_the_floor_of_nodes_leaves_no_folder_of_work(small, tmp_path):
 
 
 def test_an_alpha_without_a_meaning_is_kept_as_a_finding(tmp_path):
-    spec = replace(MUTAG.spec, hardness="augcl", epochs=2, hardness_options={"alpha": -1000.0})
+    given = {"hardness": "augcl", "epochs": 2, "hardness_options": {"alpha": -1000.0}}
+    spec = replace(MUTAG.spec, preset="published", **given)
     cell = replace(MUTAG, spec=spec)
     cell.compute(tmp_path, None)
     record = read_record(cell.path(tmp_path))

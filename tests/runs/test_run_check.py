@@ -116,7 +116,7 @@ def test_the_seeds_whose_loss_still_falls_are_named():
 
 def test_a_run_without_epochs_is_called_untrained():
     (finding,) = look_at_loss([])
-    assert "untrained" in finding.what
+    assert "nothing was trained" in finding.what
 
 
 def test_a_seed_far_out_is_named():
@@ -147,3 +147,9 @@ def test_seeds_that_learned_nothing_are_told():
     assert "seed 3 learned nothing: everything gets the same" in finding.what
     assert "--lr" in finding.cure
     assert look_at_training({}) == []
+
+
+def test_a_score_that_is_no_accuracy_is_shown_as_it_is():
+    found = {"runs": [-0.4, 0.1], "mean": -0.15, "floor": -0.5, "scoring": "r2"}
+    (finding,) = look_at_accuracy([0, 1], found)
+    assert finding.what == "R² -0.150; floor (mean of the training part): R² -0.500"

@@ -77,6 +77,7 @@ SVM_CACHE = 200e6  # bytes; the largest cache of kernel rows in libsvm
 class Plan:
     """Epochs of `augcl train`, epochs before the weights, and the width of an embedding.
 
+    Without weights all epochs come before them.
     `candidates` is the number of negatives that a step samples; None if it takes all nodes.
     """
 
@@ -91,8 +92,14 @@ class Plan:
         model = spec.estimator(data, 0)
         assert isinstance(model, Estimator)
         settings = model.settings()
-        sampled = sampled_negatives(settings)
-        return cls(settings["epochs"], model.warmup_epochs(), settings["width"], sampled)
+        epochs, sampled = settings["epochs"], sampled_negatives(settings)
+        warmup = epochs if spec.hardness == "none" else model.warmup_epochs()
+        return cls(epochs, warmup, settings["width"], sampled)
+
+    @property
+    def weighted(self) -> bool:
+        """Return whether some epochs have weights."""
+        return self.warmup < self.epochs
 
 
 def sampled_negatives(settings: Mapping[str, Any]) -> int | None:
@@ -122,7 +129,7 @@ class Cost:
         """
         training = plan.warmup * self.plain_epoch
         training += (plan.epochs - plan.warmup) * self.weighted_epoch
-        return training + self.fit + self.evaluation
+        return training + (self.fit if plan.weighted else 0.0) + self.evaluation
 
 
 def estimate(data: GraphSet | NodeGraph, plan: Plan) -> Cost:
@@ -132,7 +139,7 @@ def estimate(data: GraphSet | NodeGraph, plan: Plan) -> Cost:
     """
     if isinstance(data, GraphSet):
         return _of_set(data, plan.width)
-    return _of_graph(data, plan.width, plan.candidates)
+    return _of_graph(data, plan)
 
 
 def _of_set(graphs: GraphSet, width: int) -> Cost:
@@ -154,20 +161,21 @@ def _of_set(graphs: GraphSet, width: int) -> Cost:
     )
 
 
-def _of_graph(graph: NodeGraph, width: int, candidates: int | None) -> Cost:
-    N, E = graph.num_nodes, graph.num_edges
-    negatives = N if candidates is None else min(N, candidates)
+def _of_graph(graph: NodeGraph, plan: Plan) -> Cost:
+    N, E, width = graph.num_nodes, graph.num_edges, plan.width
+    negatives = N if plan.candidates is None else min(N, plan.candidates)
     filled = share_filled(graph.x) * N * graph.num_features
     epoch = 5e-10 * N * negatives * width + 1e-9 * (filled + E) * 2 * width
     activations = 4.0 * 2 * N * 20 * width  # both views, with their gradients
     features = 3 * (12.0 * filled + 40.0 * E)
-    rows = 40.0 * 256 * N  # of the weights, while their statistics are computed
+    # A byte for the weight of each pair, and rows of them while their statistics are computed.
+    weights = N**2 + 40.0 * 256 * N if plan.weighted else 0.0
     return Cost(
         plain_epoch=epoch,
         weighted_epoch=1.2 * epoch,
         fit=1 + 7e-7 * N**2,
         evaluation=0.0 if graph.y is None else 1 + 2e-3 * N,
-        memory=N**2 + activations + features + rows,  # a byte for the weight of each pair
+        memory=weights + activations + features,
     )
 
 

@@ -53,7 +53,8 @@ def usual_rows(data: GraphSet | NodeGraph, base: str) -> list[str]:
         molecules = data.smiles is not None and importlib.util.find_spec("rdkit") is not None
         free = ["WLFeatures", *(["MorganFingerprints"] if molecules else [])]
         kernel = [] if data.task == "multilabel" else ["WLKernel"]  # no protocol takes a kernel
-        rows = [*free, UNTRAINED, *kernel, base, f"{base}+wl", *weighted]
+        beside = [f"{base}+wl", *([f"{base}+morgan"] if molecules else [])]
+        rows = [*free, UNTRAINED, *kernel, base, *beside, *weighted]
     else:
         plain = without_features(data)
         walks = plain and importlib.util.find_spec("gensim") is not None

@@ -9,6 +9,7 @@ import numpy as np
 import torch
 
 from augcl.errors import ours
+from augcl.evaluation.scoring import floor_text, written
 from augcl.runs.cost import Finding
 from augcl.runs.embedding_file import read_embeddings
 from augcl.runs.seeds import collapses, read_metrics, read_result
@@ -26,8 +27,8 @@ def look_at_loss(metrics: Metrics) -> list[Finding]:
     """Report findings from metrics.jsonl, which holds the epochs of all seeds."""
     seeds = sorted({m["seed"] for m in metrics})
     if not seeds:
-        what = "no epochs: this is the untrained encoder"
-        return [Finding("note", "loss", what, "train for one epoch or more")]
+        what = "no epochs: nothing was trained"
+        return [Finding("note", "loss", what, "right for a training-free method or --epochs 0")]
     curves = [[m for m in metrics if m["seed"] == seed] for seed in seeds]
     ends = [last_quarter(curve) for curve in curves]
     still = [seed for seed, end in zip(seeds, ends, strict=True) if trend(end) < 0]
@@ -226,6 +227,10 @@ def look_at_accuracy(
     if accuracy is None:
         cure = "augcl evaluate on its embeddings.npz gives a score, if there are labels"
         return [Finding("note", "accuracy", "not evaluated", cure)]
+    scoring = accuracy.get("scoring", "accuracy")
+    if scoring != "accuracy":
+        what = f"{written(scoring, accuracy['mean'])}; {floor_text(scoring, accuracy['floor'])}"
+        return [Finding("ok", "score", what)]
     runs = np.array(accuracy["runs"])
     findings = []
     guess = _guess(y)
