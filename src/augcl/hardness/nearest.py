@@ -11,12 +11,10 @@ from torch import Tensor
 from augcl.checks import number, whole_number
 from augcl.errors import one_of
 from augcl.hardness.base import AFFINITIES, Hardness
+from augcl.ops.cosine import TIE_STEPS
 
-LEFT_OUT = math.log(1e-30)
-"""Log-weight of a candidate that is left out; the logarithm of 0 is not finite."""
-
-STEPS = 2**20
-"""Of a cosine from 0 to 1: cosines that differ by less are ties, on any processor."""
+SMALLEST = 1e-30
+"""The weight of a candidate that is left out: the logarithm of 0 is not finite."""
 
 
 class NearestOut(Hardness):
@@ -65,7 +63,7 @@ class NearestOut(Hardness):
     def log_weights(self, anchors: Tensor, candidates: Tensor, affinity: Tensor) -> Tensor:
         """Return log w_ij (N, M): practically −∞ for the nearest candidates, else 0."""
         nearest = nearest_candidates(affinity, self.top)
-        return torch.zeros_like(affinity).masked_fill_(nearest, LEFT_OUT)
+        return torch.zeros_like(affinity).masked_fill_(nearest, math.log(SMALLEST))
 
     def diagnose(self) -> dict[str, Any]:
         return {"left_out": self.top}
@@ -88,7 +86,7 @@ def nearest_candidates(affinity: Tensor, top: float) -> Tensor:
     >>> nearest_candidates(torch.tensor([[1.0, 0.9, 0.9, 0.1, 0.2]]), top=0.25).any().item()
     False
     """
-    steps = affinity.mul(STEPS).round_()
+    steps = affinity.mul(TIE_STEPS).round_()
     steps.fill_diagonal_(-torch.inf)
     others = affinity.shape[1] - 1
     count = max(1, round(top * others))

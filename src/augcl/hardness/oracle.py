@@ -16,10 +16,7 @@ from torch import Tensor
 from augcl.checks import number, whole_number
 from augcl.errors import InputError, one_of
 from augcl.hardness.base import AFFINITIES, Batches, Hardness
-from augcl.hardness.nearest import nearest_candidates
-
-SMALLEST = 1e-30
-"""Used instead of a weight of 0, whose logarithm is not finite."""
+from augcl.hardness.nearest import SMALLEST, nearest_candidates
 
 
 class Oracle(Hardness):

@@ -6,6 +6,9 @@ import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
+TIE_STEPS = 2**20
+"""Cosines that differ by less than one part in this number are ties, on any processor."""
+
 
 def unit_rows(z: Tensor) -> Tensor:
     """Scale every row to length 1; a zero row stays zero, and its gradient is zero.

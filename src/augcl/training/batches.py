@@ -12,14 +12,11 @@ from torch.nn.modules.batchnorm import _BatchNorm
 from augcl.data.graph import GraphSet
 from augcl.data.node_graph import NodeGraph
 from augcl.errors import InputError
-from augcl.ops.cosine import unit_rows
+from augcl.ops.cosine import TIE_STEPS, unit_rows
 from augcl.views.nodes import NodeViews
 
 GROUP = 8
 """Similar graphs that `neighbor_batches` puts side by side."""
-
-STEPS = 2**20
-"""Of a cosine from 0 to 1; what differs by less is a tie."""
 
 
 def fixed_batches(graphs: GraphSet, size: int, generator: torch.Generator) -> list[GraphSet]:
@@ -47,7 +44,7 @@ def neighbor_batches(
     for seed in order.tolist():
         if grouped[seed]:
             continue
-        nearness = (units @ units[seed]).mul_(STEPS).round_().long() * count + place
+        nearness = (units @ units[seed]).mul_(TIE_STEPS).round_().long() * count + place
         nearness[seed] = torch.iinfo(torch.int64).max
         nearness[grouped] = torch.iinfo(torch.int64).min
         group = nearness.topk(min(GROUP, count - int(grouped.sum()))).indices
