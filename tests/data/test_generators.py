@@ -6,6 +6,7 @@ from sklearn.datasets import load_digits
 
 from augcl.data import components, digits, digits_knn
 from augcl.data.generators import SIZES, component_sets, first_and_last, planted
+from augcl.data.loading import level_of, load_graph
 from augcl.errors import InputError
 from references import component_counts
 
@@ -165,3 +166,10 @@ def test_planted_words_tell_the_class():
 def test_more_planted_classes_than_nodes_are_refused():
     with pytest.raises(InputError, match="classes=5: give a number from 1 to 4"):
         planted(4, classes=5)
+
+
+def test_a_planted_graph_has_a_name_and_its_size_in_it():
+    assert level_of("planted-300") == "node"
+    graph = load_graph("Planted-300")
+    assert (graph.num_nodes, graph.name, graph.num_classes) == (300, "planted-300", 10)
+    assert torch.equal(graph.x, planted(300).x)

@@ -1,6 +1,8 @@
 import io
 import sys
+import time
 
+from augcl.training import progress
 from augcl.training.progress import one_more, print_warning, progress_bar
 
 
@@ -43,3 +45,13 @@ def test_a_warning_is_one_line_without_our_source_and_said_once(capsys):
     for _ in range(2):  # as by two cells of one comparison
         print_warning(UserWarning("all weights are 1"), UserWarning, "/some/file.py", 7)
     assert capsys.readouterr().err == "augcl: warning: all weights are 1\n"
+
+
+def test_a_long_work_says_in_a_file_how_far_it_is(monkeypatch, capsys):
+    monkeypatch.setattr(progress, "LINE_EVERY", 0.05)
+    with progress_bar("GCA on planted-9000", 40) as report:
+        report(7, "fitting AffinityUncertainty")
+        time.sleep(0.3)
+    lines = capsys.readouterr().err.splitlines()
+    assert lines
+    assert lines[-1].startswith("GCA on planted-9000: 7 of 40, fitting AffinityUncertainty, ")

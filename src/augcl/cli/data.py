@@ -55,6 +55,9 @@ def data(
         for level, sets in (("graphs", GRAPH_SETS), ("nodes", NODE_SETS)):
             for name, text in sets.items():
                 typer.echo(f"{name:<18}{level:<8}{text}")
+        typer.echo(
+            f"{'planted-N':<18}{'nodes':<8}N nodes drawn at random, 10 classes (no download)"
+        )
         typer.echo(f"{'or a path':<18}{'':<8}{KNOWN}")
         return
     facts = statistics(

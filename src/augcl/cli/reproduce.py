@@ -238,11 +238,11 @@ def _known(datasets: tuple[str, ...]) -> tuple[str, ...]:
 
 def _check_kind(dataset: str, level: str, what: str) -> None:
     """Raise `InputError` if the data are not of the level of the table."""
-    from augcl.data.catalogue import GRAPH_SETS, NODE_SETS
+    from augcl.data.catalogue import GRAPH_SETS, is_node_set
     from augcl.data.formats import is_one_graph
 
     if level == "graph" and (
-        dataset in NODE_SETS or (dataset not in GRAPH_SETS and is_one_graph(Path(dataset)))
+        is_node_set(dataset) or (dataset not in GRAPH_SETS and is_one_graph(Path(dataset)))
     ):
         raise InputError(
             f"{dataset} is one graph with classes of nodes, but {what} needs a set of graphs: "

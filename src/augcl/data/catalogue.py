@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 GRAPH_SETS = {
     "MUTAG": "188 nitro compounds, mutagenic or not (no download)",
     "PROTEINS": "1,113 proteins, enzyme or not",
@@ -42,6 +44,8 @@ NODE_SETS = {
     "Actor": "7,600 actors on shared Wikipedia pages, in 5 classes, 10 splits",
     "digits-knn": "1,797 handwritten digits, each joined to the 10 most like it (no download)",
 }
+PLANTED = re.compile(r"planted-([1-9][0-9]{1,9})")
+"""Names of drawn graphs of any size: planted-1000000 has a million nodes."""
 ALIASES = {
     "RDT-B": "REDDIT-BINARY",
     "IMDB-B": "IMDB-BINARY",
@@ -68,7 +72,18 @@ def names() -> list[str]:
 def known_name(text: str) -> str | None:
     """Return the catalogue name for a name in any case or an alias; None if there is none.
 
-    >>> known_name("wikics"), known_name("my.zip")
-    ('Wiki-CS', None)
+    >>> known_name("wikics"), known_name("planted-5000"), known_name("my.zip")
+    ('Wiki-CS', 'planted-5000', None)
     """
+    if PLANTED.fullmatch(text.lower()):
+        return text.lower()
     return _SPELLINGS.get(text.lower())
+
+
+def is_node_set(name: str | None) -> bool:
+    """Return whether a catalogue name is that of a single graph.
+
+    >>> is_node_set("Cora"), is_node_set("planted-5000"), is_node_set("MUTAG")
+    (True, True, False)
+    """
+    return name is not None and (name in NODE_SETS or PLANTED.fullmatch(name) is not None)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from scipy.sparse import coo_array
+from scipy.sparse import coo_array, csr_array, vstack
 from scipy.sparse.csgraph import connected_components
 
 from augcl.data.graph import GraphSet
@@ -280,15 +280,23 @@ def planted(
     if words:
         own = np.arange(features) * classes // features  # the class of each word
         rate = 8 / (features / classes) / (1 + noise)  # eight words a node, of its class and others
-        chance = np.where(own == y[:, None], rate, rate * noise / max(classes - 1, 1))
-        x = (rng.random((nodes, features)) < chance).astype(np.float32)
+        every = np.arange(classes)[:, None]
+        chance = np.where(own == every, rate, rate * noise / max(classes - 1, 1))
+        pieces = np.array_split(np.arange(nodes), max(1, nodes * features // 10_000_000))
+        x: Any = vstack(
+            [
+                csr_array(rng.random((len(p), features)) < chance[y[p]], dtype=np.float32)
+                for p in pieces
+            ],
+            format="csr",
+        )
     else:
         means = rng.standard_normal((classes, features), dtype=np.float32)
         x = means[y] + np.float32(noise) * rng.standard_normal((nodes, features), dtype=np.float32)
     return NodeGraph.from_arrays(
         pairs=torch.from_numpy(np.stack([source, target])),
         num_nodes=nodes,
-        x=torch.from_numpy(x),
+        x=torch.from_numpy(x) if isinstance(x, np.ndarray) else x,
         y=torch.from_numpy(y),
         name=f"planted-{nodes}",
     )

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from augcl.data.cache import cache_dir
-from augcl.data.catalogue import ALIASES, NODE_SETS, known_name, names
+from augcl.data.catalogue import ALIASES, PLANTED, is_node_set, known_name, names
 from augcl.data.download import fetch
 from augcl.data.features import node_features, structure_features
 from augcl.data.formats import KNOWN, is_one_graph, read_graph, read_graphs
-from augcl.data.generators import SIZES, components, digits, digits_knn
+from augcl.data.generators import SIZES, components, digits, digits_knn, planted
 from augcl.data.graph import GraphSet
 from augcl.data.node_graph import NodeGraph
 from augcl.data.planetoid import PARTS
@@ -217,7 +217,7 @@ def level_of(name_or_path: PathLike, *, data_dir: PathLike | None = None) -> str
     ('graph', 'node')
     """
     known, path = _wanted(name_or_path, data_dir)
-    of_nodes = known in NODE_SETS if path is None else is_one_graph(path)
+    of_nodes = is_node_set(known) if path is None else is_one_graph(path)
     return "node" if of_nodes else "graph"
 
 
@@ -235,7 +235,7 @@ def load_graphs(
     188
     """
     known, path = _wanted(name_or_path, data_dir)
-    if known in NODE_SETS:
+    if is_node_set(known):
         raise InputError(
             f"{known} is one graph whose nodes have classes, but a set of graphs is needed here: "
             "choose a node method, or a set of graphs that augcl data lists"
@@ -268,13 +268,16 @@ def load_graph(
     NodeGraph('digits-knn': 1797 nodes, 24678 edge entries, 64 features, 10 classes)
     """
     known, path = _wanted(name_or_path, data_dir)
-    if known is not None and known not in NODE_SETS:
+    if known is not None and not is_node_set(known):
         raise InputError(
             f"{known} is a set of graphs, but one graph is needed here, whose nodes are embedded: "
             "choose GraphCL, or a graph that augcl data lists"
         )
+    drawn = PLANTED.fullmatch(known or "")
     if known == "digits-knn":
         graph = with_task(digits_knn(), how or Reading())
+    elif drawn is not None:
+        graph = with_task(planted(int(drawn[1])), how or Reading())
     elif known is not None:
         found = find_node_set(known, data_folders(data_dir))
         graph = read_graph(found or download_node_set(known, cache_dir() / known), how)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import copy
 import math
 
+import numpy as np
 import torch
 from sklearn.exceptions import NotFittedError
 from torch import Tensor
@@ -17,6 +18,7 @@ from augcl.checks import number, whole_number
 from augcl.errors import InputError, one_of
 from augcl.hardness.base import AFFINITIES, Batches, Hardness
 from augcl.hardness.nearest import SMALLEST, nearest_candidates
+from augcl.ops.hashing import combined
 
 
 class Oracle(Hardness):
@@ -94,16 +96,19 @@ class Oracle(Hardness):
             self.seed_ = int(torch.randint(2**62, (), generator=generator))
         return self
 
-    def with_labels(self, labels: Tensor | None, *, first: int = 0) -> Oracle:
+    def with_labels(
+        self, labels: Tensor | None, *, first: int = 0, numbers: Tensor | None = None
+    ) -> Oracle:
         """Return an oracle for one batch whose candidates have these labels (M,); −1: unknown.
 
         The anchors are the first of these candidates. `first` is the number of the first anchor
-        where several batches are blocks of one matrix: each block has errors of its own.
+        where several batches are blocks of one matrix: each block has errors of its own. Where
+        blocks overlap, give the `numbers` (M,) of the candidates: they decide the errors of a pair.
         """
         if labels is None:
             raise InputError("the oracle needs labels, but these data have none")
         oracle = copy.copy(self)
-        oracle.labels_, oracle.first_ = labels, first
+        oracle.labels_, oracle.first_, oracle.numbers_ = labels, first, numbers
         return oracle
 
     @torch.no_grad()
@@ -131,8 +136,14 @@ class Oracle(Hardness):
             true &= near
         false.fill_diagonal_(fill_value=False)
         seed = getattr(self, "seed_", int(self.random_state)) + self.first_
-        generator = torch.Generator().manual_seed(seed)
-        draw = torch.rand(affinity.shape, generator=generator).to(affinity.device)
+        if self.numbers_ is None:
+            generator = torch.Generator().manual_seed(seed)
+            draw = torch.rand(affinity.shape, generator=generator).to(affinity.device)
+        else:
+            numbers = self.numbers_.cpu().numpy()
+            pairs = combined(np.array([seed]), numbers[: len(affinity), None], numbers)
+            share = (pairs >> np.uint64(40)).astype(np.float32) * np.float32(2.0**-24)
+            draw = torch.from_numpy(share).to(affinity.device)
         wrong = self.recall * false.sum(1, keepdim=True) * (1 - self.precision) / self.precision
         share = wrong / true.sum(1, keepdim=True).clamp_min(1)
         taken: Tensor = (false & (draw < self.recall)) | (true & (draw < share))
@@ -156,8 +167,14 @@ class Oracle(Hardness):
             whole_number("refresh", self.refresh, least=1)
 
 
-def for_batch(hardness: Hardness, labels: Tensor | None, *, first: int = 0) -> Hardness:
+def for_batch(
+    hardness: Hardness,
+    labels: Tensor | None,
+    *,
+    first: int = 0,
+    numbers: Tensor | None = None,
+) -> Hardness:
     """Return the hardness for a batch with these labels (M,); only the oracle gets to see them."""
     if not isinstance(hardness, Oracle):
         return hardness
-    return hardness.with_labels(labels, first=first)
+    return hardness.with_labels(labels, first=first, numbers=numbers)

@@ -5,6 +5,14 @@ Each is a function, and a module (`InfoNCE`, `NodeInfoNCE`) that stores temperat
 
 from augcl.losses.info_nce import info_nce
 from augcl.losses.modules import InfoNCE, NodeInfoNCE
-from augcl.losses.node_info_nce import PairWeights, node_info_nce
+from augcl.losses.node_info_nce import BlockWeights, PairWeights, node_info_nce, weights_of
 
-__all__ = ["InfoNCE", "NodeInfoNCE", "PairWeights", "info_nce", "node_info_nce"]
+__all__ = [
+    "BlockWeights",
+    "InfoNCE",
+    "NodeInfoNCE",
+    "PairWeights",
+    "info_nce",
+    "node_info_nce",
+    "weights_of",
+]

@@ -2,7 +2,8 @@
 
 `node_info_nce` needs for each node the sum of exponentials over its negatives, its *mass*.
 `negative_mass` computes it exactly, tile by tile; `sampled_mass` estimates it from sampled
-negatives. `PairWeights` stores the weights of all pairs in one byte each.
+negatives. `PairWeights` stores the weights of all pairs in one byte each; `BlockWeights` computes
+those that a step needs, for graphs whose pairs do not fit into memory. `weights_of` chooses.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
+from torch.utils.checkpoint import checkpoint
 
 from augcl.hardness.base import Hardness, Uniform
 from augcl.hardness.diagnostics import WeightStatistics
@@ -25,6 +27,19 @@ from augcl.ops.cosine import cosine, unit_rows
 
 TILE = 512
 """Rows and columns of a tile: in float32 it takes 1 MB, which stays in the cache."""
+
+MOST_PAIRS, MOST_PAIRS_EXACT = 2**28, 2**30
+"""Pairs of nodes at most whose weights are stored, with sampled negatives and with all of them.
+
+With sampled negatives a step needs few of the weights, and to compute all of them takes longer than
+a training: 16,384 nodes. An exact step needs all, again and again: 32,768 nodes.
+"""
+
+STRIPE = 128
+"""Anchors whose weights are computed at a time."""
+
+DESCRIBED = 1024
+"""Nodes at most whose weights among each other are described, where they are not stored."""
 
 LEAST_TAU = 0.02
 """Smallest τ: e^{1/τ} is 5e21 there, and its sum over all nodes does not overflow float32."""
@@ -36,7 +51,7 @@ def node_info_nce(
     *,
     tau: float,
     hardness: Hardness | None = None,
-    weights: PairWeights | None = None,
+    weights: PairWeights | BlockWeights | None = None,
     positive_in_denominator: bool = True,
     columns: Tensor | None = None,
     generator: torch.Generator | None = None,
@@ -53,9 +68,8 @@ def node_info_nce(
     hardness : Hardness, optional
         Turns the sums over the negatives into their mass. Its weights are not computed here; give
         them as `weights`.
-    weights : PairWeights, optional
-        Weights of all pairs of nodes, for instance ``PairWeights.of(hardness, z)``; all are 1 if
-        None.
+    weights : PairWeights or BlockWeights, optional
+        Weights of all pairs of nodes, for instance ``weights_of(hardness, z)``; all are 1 if None.
     positive_in_denominator : bool
         See `info_nce`.
     columns : (M,) int64, optional
@@ -102,14 +116,16 @@ def _log_sum(
     z: Tensor,
     tau: float,
     power: float,
-    weights: PairWeights | None,
+    weights: PairWeights | BlockWeights | None,
     columns: Tensor | None,
     tile: int,
 ) -> Tensor:
     """Return log Σ_b w_ab · exp(power · z_a · z_b / τ) over the negatives b of each a, (2N,)."""
     cooler = tau / power if power else math.inf
-    if columns is None:
-        mass = negative_mass(z, cooler, weights=weights, tile=tile)
+    if columns is None and isinstance(weights, BlockWeights):
+        mass = striped_mass(z, cooler, weights)
+    elif columns is None:
+        mass = negative_mass(z, cooler, weights=weights, tile=tile)  # type: ignore[arg-type]
     else:
         mass = sampled_mass(z, cooler, columns, weights=weights)
     return mass.clamp_min(torch.finfo(z.dtype).tiny).log() + 1 / cooler
@@ -154,14 +170,7 @@ class PairWeights:
         codes = torch.empty(len(z), len(z), dtype=torch.uint8, device=z.device)
         root = torch.empty(len(z), 1, device=z.device)
         for start in range(0, len(z), rows):
-            some = z[start : start + rows]
-            every = z.roll(-start, 0)  # a hardness expects that row i of both is the same node
-            shifted = None if labels is None else labels.roll(-start, 0)
-            given = for_batch(hardness, shifted, first=start)
-            log_w = given.log_weights(some, every, cosine(some, every))
-            if log_w is None:
-                log_w = torch.zeros(len(some), len(z), device=z.device)
-            log_w = log_w.roll(start, 1)
+            log_w = _log_stripe(hardness, z, labels, start, rows)
             largest = log_w.amax(1, keepdim=True)
             codes[start : start + rows] = ((log_w - largest) / 4).exp_().mul_(255).round_()
             root[start : start + rows] = (largest / 4).exp() / 255
@@ -181,6 +190,131 @@ class PairWeights:
         return statistics.read()
 
 
+class BlockWeights:
+    """Compute weights of pairs of N nodes when they are needed, in memory linear in N.
+
+    Parameters
+    ----------
+    hardness : Hardness
+        Fitted.
+    z : (N, D)
+        The vectors that `hardness.affinity_of` names.
+    labels : (N,) int64, optional
+        Only the oracle uses them.
+
+    Examples
+    --------
+    >>> import augcl
+    >>> z = torch.randn(40, 8, generator=torch.Generator().manual_seed(0))
+    >>> weights = BlockWeights(augcl.NearestOut("projection", top=0.5), z)
+    >>> weights.block(slice(None), torch.arange(20)).shape
+    torch.Size([40, 20])
+    """
+
+    def __init__(self, hardness: Hardness, z: Tensor, labels: Tensor | None = None) -> None:
+        self.hardness = hardness
+        self.z = z
+        self.labels = labels
+
+    @torch.no_grad()
+    def block(self, rows: slice | Tensor, columns: slice | Tensor) -> Tensor:
+        """Return the weights of some rows and columns as a new float32 tensor.
+
+        For ``slice(None)`` as columns they are those of `PairWeights`. For drawn columns, what a
+        hardness computes over a row of candidates (a mean, a rank) is over the drawn ones and a few
+        random nodes.
+        """
+        nodes = torch.arange(len(self.z), device=self.z.device)
+        of_rows = nodes[rows]
+        if isinstance(columns, slice) and columns == slice(None):
+            if isinstance(rows, slice) and rows.step is None:
+                starts = range(int(of_rows[0]), int(of_rows[-1]) + 1, STRIPE)
+                stripes = [
+                    _log_stripe(self.hardness, self.z, self.labels, start, STRIPE)
+                    for start in starts
+                ]
+                return torch.cat(stripes)[: len(of_rows)].exp_()
+            columns = nodes
+        of_columns = nodes[columns]
+        found = self.z.new_empty(len(of_rows), len(of_columns), dtype=torch.float32)
+        # Neighbours in a file are often alike: a stripe of them would be no random sample.
+        order = torch.randperm(len(of_rows), generator=torch.Generator().manual_seed(0))
+        for some in order.to(of_rows.device).split(max(16, min(STRIPE, len(of_columns) // 8))):
+            found[some] = self._log_block(of_rows[some], of_columns).exp_()
+        return found
+
+    def _log_block(self, rows: Tensor, columns: Tensor) -> Tensor:
+        """Return log w (R, M); a hardness expects that row i of both sides is the same node."""
+        both = torch.cat([rows, columns])
+        some, every = self.z[rows], self.z[both]
+        labels = None if self.labels is None else self.labels[both]
+        given = for_batch(self.hardness, labels, numbers=both)
+        log_w = given.log_weights(some, every, cosine(some, every))
+        if log_w is None:
+            return torch.zeros(len(rows), len(columns), device=self.z.device)
+        return log_w[:, len(rows) :]
+
+    def describe(self, labels: Tensor | None = None) -> dict[str, Any]:
+        """Return the spread of the weights among random nodes; see `PairWeights.describe`."""
+        order = torch.randperm(len(self.z), generator=torch.Generator().manual_seed(0))
+        some = order[:DESCRIBED].to(self.z.device)
+        statistics = WeightStatistics()
+        of_some = None if labels is None else labels.to(self.z.device)[some]
+        statistics.add(self.block(some, some), of_some)
+        return statistics.read()
+
+
+def weights_of(
+    hardness: Hardness, z: Tensor, *, labels: Tensor | None = None, sampled: bool = False
+) -> PairWeights | BlockWeights:
+    """Store the weights of all pairs of rows of z (N, D), or compute them when they are needed.
+
+    That depends on their number: see `MOST_PAIRS`. `sampled` says whether a step samples its
+    negatives.
+
+    >>> type(weights_of(Uniform(), torch.eye(3))).__name__
+    'PairWeights'
+    """
+    if len(z) ** 2 <= (MOST_PAIRS if sampled else MOST_PAIRS_EXACT):
+        return PairWeights.of(hardness, z, labels=labels)
+    return BlockWeights(hardness, z, labels)
+
+
+def _log_stripe(
+    hardness: Hardness, z: Tensor, labels: Tensor | None, start: int, rows: int
+) -> Tensor:
+    """Return log w (rows, N) of the anchors from `start` on against all nodes."""
+    some = z[start : start + rows]
+    every = z.roll(-start, 0)  # a hardness expects that row i of both is the same node
+    shifted = None if labels is None else labels.roll(-start, 0)
+    given = for_batch(hardness, shifted, first=start)
+    log_w = given.log_weights(some, every, cosine(some, every))
+    if log_w is None:
+        log_w = torch.zeros(len(some), len(z), device=z.device)
+    return log_w.roll(start, 1)
+
+
+def striped_mass(z: Tensor, tau: float, weights: BlockWeights) -> Tensor:
+    """Return the same as `negative_mass`, with weights that are not stored.
+
+    They are computed twice per step, for the forward and for the backward pass.
+    """
+    nodes = len(z) // 2
+
+    def part(rows: Tensor, every: Tensor, start: int) -> Tensor:
+        count = len(rows) // 2
+        e = ((rows @ every.t() - 1) / tau).exp()
+        w = weights.block(slice(start, start + count), slice(None))
+        w[torch.arange(count), torch.arange(start, start + count)] = 0  # a node and itself
+        return (e * w.repeat(2, 2)).sum(1)
+
+    masses = []
+    for start in range(0, nodes, STRIPE):
+        rows = torch.cat([view[start : start + STRIPE] for view in z.split(nodes)])
+        masses.append(checkpoint(part, rows, z, start, use_reentrant=False).view(2, -1))
+    return torch.cat(masses, dim=1).flatten()
+
+
 def negative_mass(
     z: Tensor, tau: float, *, weights: PairWeights | None = None, tile: int = TILE
 ) -> Tensor:
@@ -198,7 +332,11 @@ def negative_mass(
 
 
 def sampled_mass(
-    z: Tensor, tau: float, columns: Tensor, *, weights: PairWeights | None = None
+    z: Tensor,
+    tau: float,
+    columns: Tensor,
+    *,
+    weights: PairWeights | BlockWeights | None = None,
 ) -> Tensor:
     """Estimate the masses (2N,) from sampled negatives, the nodes `columns` (M,); unbiased.
 

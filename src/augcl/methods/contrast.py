@@ -363,10 +363,16 @@ class EmbeddedBatches:
             yield anchors, candidates
 
 
+FITTED = 16_384
+"""Nodes at most that one pass of the fit of a hardness sees."""
+
+
 class EmbeddedNodes:
     """Projections of both views of one graph in random blocks of `size` nodes, fresh in every pass.
 
-    `pair` draws the views and gives the projections (N, D) of anchors and candidates.
+    `pair` draws the views and gives the projections (N, D) of anchors and candidates. Of a graph
+    with more than `FITTED` nodes, a pass sees that many, drawn at random, and all passes see the
+    same views: otherwise a fit would take longer than many epochs.
     """
 
     def __init__(
@@ -378,9 +384,12 @@ class EmbeddedNodes:
         self.pair = torch.no_grad()(pair)
         self.size = size
         self.generator = generator
+        self._large: tuple[Tensor, Tensor] | None = None
 
     def __iter__(self) -> Iterator[tuple[Tensor, Tensor]]:
-        anchors, candidates = self.pair(self.generator)
+        anchors, candidates = self._large or self.pair(self.generator)
         order = torch.randperm(len(anchors), generator=self.generator)
+        if len(order) > FITTED:
+            self._large, order = (anchors, candidates), order[:FITTED]
         blocks = [block.to(anchors.device) for block in order.split(self.size)]
         return ((anchors[b], candidates[b]) for b in blocks if len(b) > 1)

@@ -17,7 +17,13 @@ from augcl.errors import one_of, warn_user
 from augcl.hardness import Hardness, Uniform
 from augcl.hardness.base import gives_weights
 from augcl.hardness.diagnostics import WeightStatistics
-from augcl.losses.node_info_nce import LEAST_TAU, PairWeights, node_info_nce
+from augcl.losses.node_info_nce import (
+    LEAST_TAU,
+    BlockWeights,
+    PairWeights,
+    node_info_nce,
+    weights_of,
+)
 from augcl.methods import presets
 from augcl.methods.contrast import EmbeddedNodes, HardnessSchedule, weighted_logits
 from augcl.methods.recipes import by_recipe, chosen_hardness, get_recipe
@@ -110,8 +116,9 @@ class GRACE(NodeEstimator):
     ----------
     network_ : NodeNetwork
     hardness_ : Hardness
-    weights_ : PairWeights or None
-        The weights of all pairs of nodes of the graph it was fitted on.
+    weights_ : PairWeights, BlockWeights or None
+        The weights of all pairs of nodes of the graph it was fitted on; of a large graph they are
+        computed when they are needed.
     history_ : list of dict
         One entry per epoch: loss, seconds and the spread of the weights.
 
@@ -239,7 +246,7 @@ class GRACE(NodeEstimator):
             self.hardness_, epochs=epochs, usual=min(400, epochs // 2), warmup=self.warmup
         )
         number("tau", self._setting("tau"), least=LEAST_TAU * max(self.hardness_.powers))
-        self.weights_: PairWeights | None = None
+        self.weights_: PairWeights | BlockWeights | None = None
         self._anchors: Tensor | None = None
         self._features: Tensor | None = None
         self._weight_facts: Metrics = {}
@@ -316,7 +323,7 @@ class GRACE(NodeEstimator):
         batch: NodeBatch,
         generator: torch.Generator,
         hardness: Hardness | None = None,
-        weights: PairWeights | None = None,
+        weights: PairWeights | BlockWeights | None = None,
         *,
         observed: bool = False,
     ) -> Tensor:
@@ -345,7 +352,7 @@ class GRACE(NodeEstimator):
         candidates: Tensor,
         columns: Tensor | None,
         hardness: Hardness | None,
-        weights: PairWeights | None,
+        weights: PairWeights | BlockWeights | None,
     ) -> None:
         """Measure the mass of false negatives for some anchors of one view in the other."""
         # A draw from the training's own generator would change the training.
@@ -372,6 +379,8 @@ class GRACE(NodeEstimator):
         self._epoch = epoch
         with batch_statistics(self.network_):
             blocks = EmbeddedNodes(self._pair, self.sample, generator)
+            if self._schedule.fits_before(epoch):
+                self._show(f"fitting {type(self.hardness_).__name__}")
             found = self._schedule.before_epoch(epoch, blocks, generator)
             if self._schedule.active and gives_weights(self.hardness_):
                 since = epoch - self._schedule.first_epoch
@@ -387,7 +396,9 @@ class GRACE(NodeEstimator):
     def _weigh(self, batch: NodeBatch) -> None:
         anchors = self._vectors(batch.views.clean) if self._anchors is None else self._anchors
         anchors = anchors.to(batch.graph.x.device)  # loaded ones lie on the CPU
-        self.weights_ = PairWeights.of(self.hardness_, anchors, labels=batch.labels)
+        self._show("weighing pairs of nodes")
+        sampled = self._sampled is not None and self._sampled < len(batch)
+        self.weights_ = weights_of(self.hardness_, anchors, labels=batch.labels, sampled=sampled)
         self._weight_facts = self.weights_.describe(batch.labels)
 
     def _after_epoch(self) -> Metrics:

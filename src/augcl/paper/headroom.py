@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from augcl.data.catalogue import GRAPH_SETS, NODE_SETS
+from augcl.data.catalogue import GRAPH_SETS, is_node_set
 from augcl.errors import InputError
 from augcl.methods.presets import get_preset, preset_for
 from augcl.paper.cells import Cell
@@ -54,7 +54,7 @@ def settings_for(dataset: str) -> dict[str, Setting]:
 
 
 def _is_set_of_graphs(dataset: str) -> bool:
-    if dataset not in GRAPH_SETS and dataset not in NODE_SETS:
+    if dataset not in GRAPH_SETS and not is_node_set(dataset):
         raise InputError(f"{dataset} has no map of headroom: choose a name listed by augcl data")
     return dataset in GRAPH_SETS
 

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from augcl.data.catalogue import GRAPH_SETS, NODE_SETS
+from augcl.data.catalogue import GRAPH_SETS, is_node_set
 from augcl.data.formats import is_one_graph
 from augcl.evaluation.statistics import PairedDifference, holm, p_text
 from augcl.paper.cells import Cell
@@ -127,8 +127,8 @@ def _with_bases(study: Study) -> Study:
 
 
 def _is_nodes(dataset: str) -> bool:
-    known = dataset in GRAPH_SETS or dataset in NODE_SETS
-    return dataset in NODE_SETS if known else is_one_graph(Path(dataset))
+    known = dataset in GRAPH_SETS or is_node_set(dataset)
+    return is_node_set(dataset) if known else is_one_graph(Path(dataset))
 
 
 def _line(gain: Gain) -> tuple[str, ...]:

@@ -287,7 +287,7 @@ class KeepBest(Callback):
 
 
 class ProgressBar(Callback):
-    """Show a bar over the epochs with the loss, if stderr is a terminal."""
+    """Show a bar over the epochs with the loss; see `progress_bar` where there is no terminal."""
 
     def __init__(self, title: str, epochs: int, *, show: bool) -> None:
         self.bar = progress_bar(title, epochs, show=show)
@@ -295,13 +295,17 @@ class ProgressBar(Callback):
     def on_train_begin(self, estimator: Any) -> None:
         """Show the bar."""
         self._report: Report = self.bar.__enter__()
+        self._done = len(getattr(estimator, "history_", ()))
+        estimator._note = lambda doing: self._report(self._done, doing)
 
     def on_epoch_end(self, estimator: Any, metrics: Metrics) -> None:
         """Move the bar."""
+        self._done = metrics["epoch"]
         self._report(metrics["epoch"], f"loss {metrics['loss']:.4f}")
 
     def on_train_end(self, estimator: Any) -> None:
         """Close the bar."""
+        estimator._note = None
         self.bar.__exit__(None, None, None)
 
 

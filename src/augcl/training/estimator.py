@@ -7,7 +7,7 @@ one graph. A method is one of them with a network and a loss.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
@@ -116,6 +116,14 @@ class Estimator(Method):
 
     def _before_epoch(self, epoch: int, batches: list[Any], generator: torch.Generator) -> Metrics:
         return {}
+
+    _note: Callable[[str], None] | None = None
+    """How the progress bar says what is going on; it sets this while it is there."""
+
+    def _show(self, doing: str) -> None:
+        """Say beside the progress bar what takes time between two epochs."""
+        if self._note is not None:
+            self._note(doing)
 
     def _after_epoch(self) -> Metrics:
         return {}

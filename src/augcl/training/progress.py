@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import itertools
 import sys
+import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -34,7 +36,8 @@ def progress_bar(
 ) -> Iterator[Report]:
     """Show a bar on stderr with steps done, a note and the time left, if stderr is a terminal.
 
-    Several threads may report. Without `stay`, the bar is removed at the end.
+    If it is none, print a line every `LINE_EVERY` seconds. Several threads may report. Without
+    `stay`, the bar is removed at the end.
     """
     console = Console(stderr=True)
     columns = (
@@ -46,10 +49,41 @@ def progress_bar(
         TextColumn("left"),
         TimeRemainingColumn(),
     )
-    quiet = not (show and console.is_terminal)
-    with Progress(*columns, console=console, disable=quiet, transient=not stay) as progress:
+    if show and not console.is_terminal:
+        with _lines(printable(title), total) as report:
+            yield report
+        return
+    with Progress(*columns, console=console, disable=not show, transient=not stay) as progress:
         task = progress.add_task(printable(title), total=total, note="")
         yield lambda done, note="": progress.update(task, completed=done, note=note)
+
+
+LINE_EVERY = 30.0
+"""Seconds between two lines of progress where there is no terminal."""
+
+
+@contextmanager
+def _lines(title: str, total: int) -> Iterator[Report]:
+    """Print how far the work is, again and again, to a stderr that is no terminal."""
+    state, ended, started = [0, ""], threading.Event(), time.monotonic()
+
+    def report(done: int, note: str = "") -> None:
+        state[:] = done, note
+
+    def speak() -> None:
+        while not ended.wait(LINE_EVERY):
+            done, note = state
+            text = f", {note}" if note else ""
+            seconds = time.monotonic() - started
+            print(f"{title}: {done} of {total}{text}, {seconds:.0f} s", file=sys.stderr, flush=True)
+
+    thread = threading.Thread(target=speak, daemon=True)
+    thread.start()
+    try:
+        yield report
+    finally:
+        ended.set()
+        thread.join()
 
 
 def one_more(report: Report) -> Callable[[], None]:
