@@ -16,10 +16,13 @@ from benchmarks.complexity import complexity
 from benchmarks.evaluation import evaluation
 from benchmarks.floors import default_time
 from benchmarks.hardness import partition, uncertainty
+from benchmarks.large import large, onset
 from benchmarks.measure import NoData, Row, table
 from benchmarks.node_evaluation import node_evaluation
 from benchmarks.nodes import node_memory, node_step, node_weights
 from benchmarks.reproduction import fan_out, hardness_cost
+from benchmarks.roofline import roofline
+from benchmarks.scaling import scaling
 from benchmarks.training import growth, memory, training
 from benchmarks.views import views
 from benchmarks.walks import walks
@@ -34,6 +37,8 @@ ITEMS: dict[str, Callable[[bool], list[Row]]] = {
     "node-step": node_step,
     "node-weights": node_weights,
     "node-memory": node_memory,
+    "large": large,
+    "onset": onset,
     "node-evaluation": node_evaluation,
     "fan-out": fan_out,
     "hardness-cost": hardness_cost,
@@ -41,7 +46,9 @@ ITEMS: dict[str, Callable[[bool], list[Row]]] = {
     "attacks": attacks,
     "growth": growth,
     "memory": memory,
+    "scaling": scaling,
     "default-time": default_time,
+    "roofline": roofline,
 }
 
 

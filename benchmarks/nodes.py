@@ -81,7 +81,7 @@ class Step:
         self.generator = torch.Generator().manual_seed(0)
         (self.batch,) = self.model._batches(self.model.read(graph), self.generator)
         assert isinstance(self.batch, NodeBatch)
-        self.views = list(self.model._views.draw(self.generator))
+        self.views = list(self.model._two_views(self.batch).draw(self.generator))
         network = self.model.network_
         activation = ACTIVATIONS[self.model._setting("activation")]
         self.encoder = gca.Encoder(graph.num_features, network.encoder.out_features, activation)
@@ -108,7 +108,7 @@ class Step:
 
     def epoch(self, weights: PairWeights | None = None) -> Tensor:
         """Run a whole training step: new views, loss and gradients."""
-        return self._ours(list(self.model._views.draw(self.generator)), weights)
+        return self._ours(list(self.model._two_views(self.batch).draw(self.generator)), weights)
 
     def _ours(self, views: list[NodeView], weights: PairWeights | None) -> Tensor:
         u, v = self.model._compared(views)

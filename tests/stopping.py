@@ -16,7 +16,7 @@ def stop_after(monkeypatch, epochs):
 
     def write_and_stop(snapshot, path):
         write(snapshot, path)
-        if len(snapshot.facts["history"]) == epochs:
+        if len(snapshot.facts.get("history", ())) == epochs:
             raise StopError
 
     monkeypatch.setattr(Snapshot, "write", write_and_stop)

@@ -26,7 +26,7 @@ ORDER = [
     "paper",
     "cli",
 ]
-FOR_ALL = {"checks", "errors", "files"}
+FOR_ALL = {"checks", "contract", "errors", "files"}
 FILES = sorted(PACKAGE.rglob("*.py"))
 IDS = [str(file.relative_to(PACKAGE)) for file in FILES]
 MODERN = {"default_rng", "Generator", "SeedSequence", "PCG64"}

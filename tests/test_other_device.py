@@ -47,9 +47,10 @@ class There(OneCPU):
 
 @pytest.fixture(autouse=True)
 def _pretended(monkeypatch):
-    monkeypatch.setattr(
-        estimator, "make_fabric", lambda name: There() if name == "cuda" else make_fabric(name)
-    )
+    def fabric(name, *, alone=False):
+        return There() if name == "cuda" else make_fabric(name, alone=alone)
+
+    monkeypatch.setattr(estimator, "make_fabric", fabric)
 
 
 @pytest.fixture(scope="module")
@@ -128,7 +129,9 @@ def test_lightning_fabric_which_trains_on_cuda_does_what_we_do_without_it(
     kind = METHODS[name]
     data = graphs if kind.level == "graph" else graph
     plain = kind(epochs=2, progress=False).fit(data)
-    monkeypatch.setattr(estimator, "make_fabric", lambda _: Fabric(accelerator="cpu", devices=1))
+    monkeypatch.setattr(
+        estimator, "make_fabric", lambda *_, **__: Fabric(accelerator="cpu", devices=1)
+    )
     assert np.array_equal(
         kind(epochs=2, progress=False).fit(data).transform(data), plain.transform(data)
     )

@@ -23,8 +23,13 @@ class InputError(ValueError):
     """
 
     def __init__(self, message: object = "") -> None:
-        text = re.sub(r"[^\s/]{300,}", lambda value: shortened(value[0]), str(message))
+        line = " ".join(str(message).splitlines())  # a name in a file may hold a line break
+        text = re.sub(r"[^\s/]{300,}", lambda value: shortened(value[0]), line)
         super().__init__(shortened(text, most=3000))
+
+
+class LostProcessError(InputError):
+    """Another of several processes that train one model has ended."""
 
 
 def warn_user(message: str) -> None:
@@ -60,10 +65,10 @@ def did_you_mean(value: str, choices: Iterable[str]) -> str:
 
 
 EXTRAS = {
+    "distributed": "cluster",
     "gensim": "walks",
-    "jinja2": "report",
     "matplotlib": "paper",
-    "plotly": "report",
+    "pymetis": "large",
     "rdkit": "molecules",
 }
 """Packages that the core works without, and the extra that installs each."""

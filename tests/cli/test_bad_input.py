@@ -3,7 +3,7 @@
 import errno
 import os
 import resource
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 import networkx as nx
@@ -200,13 +200,32 @@ def calm(tmp_path_factory, succeeds):
     return folder
 
 
+@contextmanager
+def no_room_for_the_report():
+    """Only the page of a run has no room; other files of the run are larger."""
+    write = Path.write_text
+
+    def cramped(path, *given, **options):
+        with room_for(1000) if "report.html" in path.name else nullcontext():
+            return write(path, *given, **options)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Path, "write_text", cramped)
+        yield
+
+
 @pytest.mark.parametrize(
-    ("size", "file"),
-    [(10, "seed-0/metrics.jsonl"), (50_000, "seed-0/checkpoint.safetensors"), (2e6, "report.html")],
+    ("room", "file"),
+    [
+        (lambda: room_for(10), "seed-0/watched.safetensors"),
+        (lambda: room_for(50_000), "seed-0/checkpoint.safetensors"),
+        (no_room_for_the_report, "report.html"),
+    ],
+    ids=["first", "checkpoint", "report"],
 )
-def test_a_run_goes_on_when_there_is_room_again(calm, refused, succeeds, tmp_path, size, file):
+def test_a_run_goes_on_when_there_is_room_again(calm, refused, succeeds, tmp_path, room, file):
     command = ("train", *QUICK, "--no-evaluate", "--out", tmp_path / "x")
-    with room_for(int(size)):
+    with room():
         line = refused(*command)
     assert line.startswith(f"{tmp_path / 'x' / file}: File too large; free some space")
     assert "--resume" in line

@@ -11,8 +11,14 @@ from tests.cli.test_hardness_study import cell_files, flat, write_graphs, write_
 from augcl.files import write_json
 from augcl.paper.cells import Cell
 from augcl.runs import recommend
+from augcl.runs.cost import Cost, ShortRun
 
 QUICK = ("--epochs", 2, "--seeds", 2, "--jobs", 1)
+ONE = ("--epochs", 1, "--seeds", 1, "--jobs", 1)
+
+
+def by_name(found):
+    return {row["name"]: row for row in found["rows"]}
 
 
 def write_sizes(folder, *, several=False):
@@ -33,24 +39,25 @@ def write_sizes(folder, *, several=False):
 def test_mutag_gets_a_table_and_a_recommendation_that_can_be_trained(augcl, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     answer = augcl("compare", "mutag", *QUICK)
-    assert (answer.code, answer.err) == (0, "")
-    found = json.loads((tmp_path / "comparison/recommendation.json").read_text())
-    rows = found["rows"]
+    assert (answer.code, answer.complaints) == (0, [])
+    found = json.loads((tmp_path / "comparison/recommendation-MUTAG.json").read_text())
+    rows = by_name(found)
     for row in ("untrained", "WLKernel", "GraphCL", *(f"GraphCL+{h}" for h in recommend.WEIGHTED)):
         assert row in answer.out
-        assert 0.7 < rows[row]["mean"] < 0.95
-        low, high = rows[row]["interval"]
-        assert low < rows[row]["mean"] < high
+        assert 0.7 < rows[row]["score"] < 0.95
+        assert rows[row]["low"] < rows[row]["score"] < rows[row]["high"]
         assert len(rows[row]["splits"]) == 2
         assert rows[row]["training_seconds"] > 0
         assert rows[row]["embedding_seconds"] > 0
+    assert rows["GraphCL+dcl"]["settings"]["hardness"] == "dcl"
+    assert rows["GraphCL"]["settings"]["epochs"] == 2
     assert "majority" in answer.out
     assert found["floor"] == pytest.approx(0.665, abs=0.01)
     assert found["recommended"] in rows
     assert sum(found["expected"]["chosen"].values()) == 20
     assert flat(found["sentences"][0]) in flat(answer.out)
     assert "standard deviation" not in answer.out  # ± is the interval here
-    command = found["rows"][found["recommended"]]["command"]
+    command = rows[found["recommended"]]["command"]
     assert f"    {command}\n" in answer.out  # one line, to be copied
     trained = augcl(*shlex.split(command)[1:], "--seeds", 1, "--jobs", 1, "--no-evaluate")
     assert trained.code == 0
@@ -77,15 +84,18 @@ def test_the_same_command_continues(succeeds, tmp_path, monkeypatch):
 
 def test_numbers_are_compared_by_r2(succeeds, tmp_path):
     folder, out = write_sizes(tmp_path / "sizes"), tmp_path / "out"
-    more = ("--target", "size", "--methods", "WLKernel,untrained,GraphCL,GraphCL+augcl")
+    names = ("WLFeatures", "WLKernel", "untrained", "GraphCL+augcl")
+    more = ("--target", "size", "--methods", ",".join(names))
     printed = succeeds("compare", folder, *QUICK, *more, "--out", out)
-    found = json.loads((out / "recommendation.json").read_text())
+    found = json.loads((out / "recommendation-sizes-size.json").read_text())
     assert (found["task"], found["scoring"]) == ("regression", "r2")
-    assert set(found["rows"]) == {"WLKernel", "untrained", "GraphCL", "GraphCL+augcl"}
-    assert found["rows"]["untrained"]["mean"] > 0.5  # sums over nodes know the size
+    rows = by_name(found)
+    assert set(rows) == set(names)
+    assert found["best_training_free"] == "WLFeatures"
+    assert rows["untrained"]["score"] > 0.5  # sums over nodes know the size
     assert found["floor"] < 0.1
     assert re.search(r"(?m)^ mean +-?0\.\d", printed)
-    assert "--target size" in found["rows"]["GraphCL"]["command"]
+    assert "--target size" in rows["GraphCL+augcl"]["command"]
 
 
 def test_several_labels_are_compared_by_roc_auc(succeeds, tmp_path):
@@ -93,20 +103,22 @@ def test_several_labels_are_compared_by_roc_auc(succeeds, tmp_path):
     more = ("--target", "is_*", "--methods", "untrained,GraphCL+hcl", "--out", out, "--json")
     found = json.loads(succeeds("compare", folder, "--epochs", 1, "--seeds", 1, *more))
     assert (found["task"], found["scoring"]) == ("multilabel", "roc_auc")
-    assert found["rows"]["untrained"]["mean"] > 0.6
+    assert by_name(found)["untrained"]["score"] > 0.6
 
 
-def test_the_training_free_row_wins_where_features_tell_the_class(succeeds, tmp_path):
+def test_the_training_free_row_wins_where_features_tell_the_class(succeeds, tmp_path, monkeypatch):
+    monkeypatch.setattr(recommend, "ALIKE", 0.0)  # two epochs take no time here
     folder, out = write_nodes(tmp_path / "words"), tmp_path / "out"
     more = ("--methods", "gca+dcl,gca+propagation,RawFeatures,propagation,untrained", "--out", out)
     found = json.loads(succeeds("compare", folder, *QUICK, *more, "--json"))
     free = ["RawFeatures", "Propagation"]
-    assert list(found["rows"]) == [*free, "untrained", "GCA+dcl", "GCA+propagation"]
-    assert "--beside Propagation" in found["rows"]["GCA+propagation"]["command"]
+    rows = by_name(found)
+    assert list(rows) == [*free, "untrained", "GCA+dcl", "GCA+propagation"]
+    assert "--beside Propagation" in rows["GCA+propagation"]["command"]
     assert found["recommended"] in recommend.TRAINING_FREE
     assert found["best_training_free"] in ("RawFeatures", "Propagation")
     assert found["expected"]["mean"] > 0.8
-    assert found["rows"]["GCA+dcl"]["against_training_free"]["mean"] <= 0.01
+    assert rows["GCA+dcl"]["against_training_free"]["mean"] <= 0.01
 
 
 def test_what_does_not_fit_into_the_budget_is_listed(augcl, tmp_path, monkeypatch):
@@ -124,19 +136,85 @@ def test_what_does_not_fit_into_the_budget_is_listed(augcl, tmp_path, monkeypatc
     monkeypatch.setattr("augcl.cli.compare.time.monotonic", lambda: now[0])
     monkeypatch.setattr(recommend, "short_run", lambda *_, **__: pytest.fail("not tight"))
     rows = ("--methods", "untrained,GraphCL,GraphCL+dcl", "--out", tmp_path)
-    answer = augcl("compare", "MUTAG", *QUICK, *rows, "--budget", "90m")
-    assert (answer.code, answer.err) == (0, "")
-    found = json.loads((tmp_path / "recommendation.json").read_text())
-    assert list(found["rows"]) == ["untrained"]  # GraphCL's second training does not fit
+    answer = augcl("compare", "MUTAG", *QUICK, *rows, "--budget", "70m")
+    assert (answer.code, answer.complaints) == (0, [])
+    found = json.loads((tmp_path / "recommendation-MUTAG.json").read_text())
+    assert list(by_name(found)) == ["untrained"]  # GraphCL's second training does not fit
     left = {out["row"]: out["seconds"] for out in found["left_out"]}
     assert left["GraphCL"] == pytest.approx(3601, rel=0.01)
     assert left["GraphCL+dcl"] == pytest.approx(7202, rel=0.01)
-    assert "GraphCL+dcl: it takes about 2.0 h, 30 min of the budget was left" in flat(answer.out)
+    assert "GraphCL+dcl: it takes about 2.0 h, 10 min of the budget was left" in flat(answer.out)
     again = augcl("compare", "MUTAG", *QUICK, *rows, "--budget", "none")
     assert again.code == 0
-    found = json.loads((tmp_path / "recommendation.json").read_text())
-    assert list(found["rows"]) == ["untrained", "GraphCL", "GraphCL+dcl"]
+    found = json.loads((tmp_path / "recommendation-MUTAG.json").read_text())
+    assert list(by_name(found)) == ["untrained", "GraphCL", "GraphCL+dcl"]
     assert found["left_out"] == []
+
+
+def test_no_row_is_left_out_because_another_was_slow_to_judge(succeeds, tmp_path, monkeypatch):
+    """Raw features of a wide graph take ten minutes to judge; a short run tells what others do."""
+    now, tried = [0.0], []
+
+    def compute(cell, out, data_dir):
+        judging = 600.0 if cell.spec.method == "RawFeatures" else 1.0
+        now[0] += judging
+        accuracy = {"folds": [0.8, 0.9, 0.8], "inner": [], "protocol": "linear-10-10-80"}
+        seconds = {"training": 0.1, "evaluation": judging}
+        write_json(cell.path(out), {"seed": cell.seed, "accuracy": accuracy, "seconds": seconds})
+
+    def short_run(spec, data, *, progress):
+        tried.append(spec.method)
+        return ShortRun(1, 1, Cost(0.0, 0.0, 0.0, 1.0, memory=0.0))
+
+    monkeypatch.setattr(Cell, "compute", compute)
+    monkeypatch.setattr("augcl.cli.compare.time.monotonic", lambda: now[0])
+    monkeypatch.setattr(recommend, "short_run", short_run)
+    folder = write_nodes(tmp_path / "words")
+    rows = ("--methods", "RawFeatures,Propagation,GCA", *ONE, "--budget", "11m")
+    found = json.loads(succeeds("compare", folder, *rows, "--out", tmp_path, "--json"))
+    assert found["left_out"] == []
+    assert tried == ["Propagation"]  # then it is known how long others take to judge
+
+
+def test_two_data_sets_share_a_folder(succeeds, tmp_path):
+    folder, out = write_sizes(tmp_path / "sizes"), tmp_path / "out"
+    words = (*QUICK, "--methods", "untrained", "--out", out)
+    succeeds("compare", "MUTAG", *words)
+    first = (out / "recommendation-MUTAG.json").read_text()
+    succeeds("compare", folder, "--target", "size", *words)
+    assert (out / "recommendation-MUTAG.json").read_text() == first
+    assert (out / "recommendation-sizes-size.md").exists()
+
+
+def test_nodes_without_features_have_walks(succeeds, tmp_path):
+    pytest.importorskip("gensim", reason="optional: gensim is not installed")
+    folder, out = tmp_path / "groups", tmp_path / "out"
+    folder.mkdir()
+    graph = nx.planted_partition_graph(2, 60, 0.3, 0.02, seed=0)
+    edges = [f"{u},{v}" for u, v in graph.edges]
+    (folder / "edges.csv").write_text("\n".join(["source,target", *edges]) + "\n")
+    nodes = [f"{n},{n // 60}" for n in graph]
+    (folder / "nodes.csv").write_text("\n".join(["node,label", *nodes]) + "\n")
+    found = json.loads(succeeds("compare", folder, *ONE, "--out", out, "--json"))
+    rows = by_name(found)
+    assert "RawFeatures" not in rows
+    assert rows["Node2Vec"]["score"] > 0.8
+    assert not found["left_out"]
+
+
+@pytest.mark.parametrize(("target", "task"), [("weight", "regression"), ("in_*", "multilabel")])
+def test_nodes_are_compared_by_numbers_and_by_several_labels(succeeds, tmp_path, target, task):
+    folder = tmp_path / "ring"
+    folder.mkdir()
+    edges = [f"{n},{(n + 1) % 60}" for n in range(60)]
+    (folder / "edges.csv").write_text("\n".join(["source,target", *edges]) + "\n")
+    nodes = [f"{n},{n % 7},{n % 3 / 2},{n % 7 + 0.1},{n % 2},{n // 30}" for n in range(60)]
+    header = "node,a,b,weight,in_one,in_two"
+    (folder / "nodes.csv").write_text("\n".join([header, *nodes]) + "\n")
+    words = ("--target", target, "--methods", "Propagation,GCA", *ONE, "--json")
+    found = json.loads(succeeds("compare", folder, *words, "--out", tmp_path / "out"))
+    assert found["task"] == task
+    assert list(by_name(found)) == ["Propagation", "GCA"]
 
 
 def test_a_row_that_the_data_do_not_suit_is_left_out_with_the_reason(augcl, tmp_path):

@@ -109,7 +109,9 @@ def test_a_damaged_embeddings_file_is_named(run, succeeds, tmp_path, ending):
     file = tmp_path / f"z.{ending}"
     succeeds("embed", run, "MUTAG", "--out", file)
     if ending == "npz":
-        np.savez_compressed(file, **np.load(file))
+        with np.load(file) as arrays:
+            whole = dict(arrays)
+        np.savez_compressed(file, **whole)
     whole, random = file.read_bytes(), Random(0)
     for _ in range(60):
         content = bytearray(whole)

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from augcl.data.loading import PACKAGED
+from augcl.training.checkpoint import Snapshot
 
 AUGCL = (sys.executable, "-m", "augcl")
 RUN = ("--seeds", "1", "--jobs", "1", "--no-evaluate")
@@ -116,10 +117,7 @@ def workers(process):
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_a_signal_while_workers_start_says_one_line(tmp_path, number):
     process = start("train", "--epochs", 99, "--seeds", 2, "--jobs", 2, "--out", tmp_path / "x")
-    deadline = time.monotonic() + 60
-    while len(workers(process)) < 2 and time.monotonic() < deadline:
-        time.sleep(0.02)
-    time.sleep(0.3)
+    wait_for_workers(process)
     if number == signal.SIGKILL:
         os.kill(workers(process)[0], number)  # as the system does when memory is short
     else:
@@ -134,3 +132,83 @@ def test_a_signal_while_workers_start_says_one_line(tmp_path, number):
     assert errors.startswith(said)
     assert (process.returncode, output) == (code, "")
     assert not (tmp_path / "x" / ".lock").exists()
+
+
+def wait_for_workers(process):
+    deadline = time.monotonic() + 60
+    while len(workers(process)) < 2 and time.monotonic() < deadline:
+        time.sleep(0.02)
+    time.sleep(0.3)
+
+
+TERMINATED = {
+    "train": ("train", "--epochs", 999, *RUN),
+    "compare": ("compare", "--budget", 300, "--jobs", 2),
+    "reproduce": ("reproduce", "graph-classification", "--datasets", "MUTAG", "--jobs", 2),
+}
+
+
+@pytest.mark.parametrize("name", TERMINATED)
+def test_sigterm_to_the_whole_group_ends_like_ctrl_c(tmp_path, name):
+    process = start(*TERMINATED[name], "--out", tmp_path / "x")
+    if name == "train":
+        code, output, errors = stop(process, tmp_path / "x", 2, signal.SIGTERM)
+        assert Snapshot.read(tmp_path / "x" / "seed-0" / "checkpoint.safetensors").facts["history"]
+    else:
+        wait_for_workers(process)
+        os.killpg(process.pid, signal.SIGTERM)
+        output, errors = process.communicate(timeout=60)
+        code = process.returncode
+    assert (code, output) == (143, "")
+    assert errors.startswith("augcl: stopped; the same command")
+    assert len(errors.splitlines()) == 1, errors
+
+
+def test_workers_end_when_the_command_is_killed(tmp_path):
+    process = start("train", "--epochs", 999, "--seeds", 2, "--jobs", 2, "--out", tmp_path / "x")
+    deadline = time.monotonic() + 60
+    while not epochs(tmp_path / "x") and time.monotonic() < deadline:
+        time.sleep(0.02)
+    pair = workers(process)
+    process.kill()
+    process.communicate(timeout=60)
+    assert len(pair) == 2
+    deadline = time.monotonic() + 10
+    while any(map(alive, pair)) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert not any(map(alive, pair))  # they wrote into the folder of the command that resumes
+
+
+def alive(process):
+    try:
+        return "(zombie)" not in Path(f"/proc/{process}/status").read_text()
+    except FileNotFoundError:
+        return False
+
+
+LOST = """
+import os, signal, sys, time
+from augcl.cli import main
+
+def command():
+    try:
+        exec("os.kill(os.getpid(), signal.{name})")
+        time.sleep(5)
+    except KeyboardInterrupt:
+        pass  # as C code does that clears all errors
+    time.sleep(20)
+
+main.UNHEARD = 0.1
+main.app = lambda standalone_mode: command()
+main.main()
+"""
+
+
+@pytest.mark.parametrize(("name", "code"), [("SIGINT", 130), ("SIGTERM", 143)])
+def test_a_signal_whose_exception_is_lost_ends_the_command_all_the_same(name, code):
+    program = [sys.executable, "-c", LOST.format(name=name)]
+    done = subprocess.run(
+        program, capture_output=True, text=True, timeout=15, preexec_fn=_listen_to_ctrl_c
+    )
+    assert (done.returncode, done.stdout) == (code, "")
+    assert done.stderr == "augcl: stopped\n"

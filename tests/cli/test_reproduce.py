@@ -62,7 +62,7 @@ def test_the_table_is_printed_and_written(place):
     for row in ("untrained", "GraphCL", "DCL"):
         assert row in printed
     assert "published" in printed
-    assert printed.rstrip().endswith("graph-classification.json")
+    assert printed.rstrip().endswith("graph-classification.html")
     text = (out / "graph-classification.md").read_text()
     assert "| DCL | " in text
     assert "±: standard deviation over the seeds" in text
@@ -147,7 +147,7 @@ def test_ablation_whose_rows_have_commas_in_their_names(shared):
     rows = ("--methods", "GraphCL", "--methods", "k-means, distance")
     found, kinds = shared("ablation", *MUTAG, *rows, "--seeds", 1)
     assert found["datasets"]["MUTAG"]["k-means, distance"]["published_percent"] == [88.64, 0.83]
-    assert kinds == {".md", ".tex", ".json"}
+    assert kinds == {".md", ".tex", ".json", ".html"}
 
 
 def test_convergence_tells_what_the_weights_alone_do(shared):
@@ -177,7 +177,7 @@ def test_figure_1_and_the_theorem_share_their_toy(place, shared):
     assert {toy: rows.keys() for toy, rows in found["toys"].items()} == {
         toy: {"AUGCL-paper", "AUGCL"} for toy in ("apart", "close")
     }
-    assert kinds == {".md", ".tex", ".json"}
+    assert kinds == {".md", ".tex", ".json", ".html"}
     out, _ = place
     assert {path.suffix for path in out.glob("figure-1-close.*")} == FIGURE
     cells = cell_files(out)
@@ -190,7 +190,7 @@ def test_figure_1_and_the_theorem_share_their_toy(place, shared):
 def test_time(shared):
     found, kinds = shared("time", *MUTAG, "--methods", "DCL", "--seeds", 1)
     assert found["MUTAG"]["DCL"]["ratio"] > 0
-    assert kinds == {".md", ".tex", ".json"}
+    assert kinds == {".md", ".tex", ".json", ".html"}
 
 
 def test_hardness(shared, monkeypatch):
@@ -201,7 +201,7 @@ def test_hardness(shared, monkeypatch):
     names = {"GCA", "oracle, nearest 5 %", "nearest 10 %", "headroom"}
     assert found["datasets"]["digits-knn"].keys() == names
     assert found["pairs"]["digits-knn"]["auc"] == pytest.approx(0.95, abs=0.01)
-    assert kinds == {".md", ".tex", ".json"}
+    assert kinds == {".md", ".tex", ".json", ".html"}
 
 
 def test_headroom(shared, monkeypatch):

@@ -29,6 +29,7 @@ def test_the_result_says_what_was_done_and_what_came_out(result):
     )
     assert result["settings"]["epochs"] == 2
     assert result["settings"]["augmentation"] == "random2"
+    assert result["settings"]["tau"] == 0.2
     assert result["hardness_settings"]["params"]["reward"] > 1
     assert result["seeds"] == [0, 1]
     accuracy = result["accuracy"]
@@ -81,7 +82,7 @@ def test_the_report_needs_no_network(run):
     assert not re.search(
         r"""<(script|img|link|iframe)[^>]*(src|href)\s*=\s*["']?(https?:)?//""", page
     )
-    assert "Plotly.newPlot" in page
+    assert "new EmbeddingMap" in page
     assert "GraphCL + augcl on MUTAG" in page
 
 
@@ -90,7 +91,9 @@ def test_the_table_shows_the_accuracy_and_the_place(succeeds, tmp_path):
     text = succeeds("train", *QUICK, "--hardness", "augcl", "--out", out)
     assert re.search(r"accuracy \(tu-svm-10fold, 1 seed\) +│ +\d\d\.\d\d %", text)
     assert "spread of the weights" in text
-    assert text.endswith(f"report.html are in {out}\n")
+    *_, place, opens = text.splitlines()
+    assert place == f"Embeddings, model and report.html are in {out}"
+    assert opens == f"See it: augcl explore '{out}'"
 
 
 def test_resuming_a_finished_run_trains_nothing_and_gives_the_same(run, result, augcl, monkeypatch):
@@ -216,7 +219,7 @@ def test_graphs_without_labels_are_trained_and_not_judged(succeeds, tmp_path):
     with np.load(tmp_path / "x" / "embeddings.npz") as arrays:
         assert set(arrays) == {"Z", "names", "level"}
         assert arrays["names"].tolist() == [f"g {i}" for i in range(5)]
-    assert "coloured by class" not in (tmp_path / "x" / "report.html").read_text()
+    assert '"classes": null' in (tmp_path / "x" / "report.html").read_text()
     again = succeeds("train", folder, *QUICK, "--out", tmp_path / "x", "--resume")
     assert again == text
 

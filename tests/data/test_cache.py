@@ -72,11 +72,21 @@ def empty(path):
     path.write_bytes(b"")
 
 
-@pytest.mark.parametrize("damage", [cut, flip, empty])
+def turn_features(path):
+    path.write_bytes(path.read_bytes().replace(b'"shape":[154,1]', b'"shape":[1,154]'))
+
+
+def rename(path):
+    path.write_bytes(path.read_bytes().replace(b"components", b"componentz"))
+
+
+@pytest.mark.parametrize("damage", [cut, flip, empty, turn_features, rename])
 def test_a_damaged_cache_is_read_anew_and_replaced(source, damage):
     read = Reader()
     expected = cached(source, read)
+    before = kept()[0].read_bytes()
     damage(*kept())
+    assert kept()[0].read_bytes() != before
     assert torch.equal(cached(source, read).edge_index, expected.edge_index)
     assert read.calls == 2
     cached(source, read)

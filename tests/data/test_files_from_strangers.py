@@ -63,6 +63,20 @@ def test_a_tu_set_that_claims_too_much_is_refused(tmp_path, claim):
     refuse(write_tu(tmp_path / "mine.zip", **HUGE[claim]))
 
 
+def test_a_line_break_of_unicode_stays_out_of_the_message(tmp_path):
+    refuse(write_tu(tmp_path / "a.zip", graph_labels="1\n-1\u2028\u2028\n"))
+
+
+def test_numbers_beyond_single_precision_and_whole_numbers_beyond_integers(tmp_path):
+    (tmp_path / "edges.csv").write_text("source,target\na,b\nb,c\n")
+    nodes = tmp_path / "nodes.csv"
+    nodes.write_text("id,size\na,1\nb,1e300\nc,2\n")  # warnings are errors here
+    with pytest.raises(InputError, match=r"nodes\.csv, line 3"):
+        load(tmp_path)
+    nodes.write_text("id,label\na,1e30\nb,-1e30\nc,1e30\n")
+    assert load(tmp_path).y.tolist() == [1, 0, 1]
+
+
 def test_a_zip_that_unpacks_to_gigabytes_is_refused_before_it_is_read(tmp_path, monkeypatch):
     path = write_tu(tmp_path / "mine.zip")
     with zipfile.ZipFile(path, "a", zipfile.ZIP_DEFLATED) as archive:
@@ -277,3 +291,13 @@ def test_only_regular_files_of_a_folder_are_read(tmp_path):
     pipe = tmp_path / "mine.zip"
     os.mkfifo(pipe)
     refuse(pipe, seconds=5)
+
+
+@pytest.mark.parametrize("letter", ["\u2028", "\x85", "\x1d"])
+def test_a_line_break_of_unicode_in_a_column_is_told_in_one_line(tmp_path, letter):
+    (tmp_path / "edges.csv").write_text(
+        f"graph,source,ta{letter}rget\na,0,1\n", encoding="utf-8", newline="\n"
+    )
+    with pytest.raises(InputError, match="no column target") as error:
+        load(tmp_path)
+    assert len(str(error.value).splitlines()) == 1

@@ -301,6 +301,7 @@ def test_own_parts_cover_what_they_name(words):
 def test_task_by_type_and_shape():
     assert task_of_labels(torch.tensor([0, 1])) == "classification"
     assert task_of_labels(np.array([[0, 1], [1, 0]])) == "multilabel"
+    assert task_of_labels(np.array([0.0, np.inf])) == "regression"  # refused there
     assert task_of_labels(torch.tensor([[0.5, 1.0]])) == "regression"
     pairs, graph = torch.zeros(2, 0).long(), torch.arange(40)
     y = torch.arange(40).float()

@@ -4,9 +4,10 @@ import importlib
 
 import pytest
 import torch
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from augcl.data.generators import planted
-from augcl.hardness import AffinityUncertainty, NearestOut, Oracle, ProGCL
+from augcl.hardness import DCL, HCL, AffinityUncertainty, NearestOut, Oracle, ProGCL
 from augcl.losses.node_info_nce import BlockWeights, PairWeights, node_info_nce, weights_of
 from augcl.methods import GCA
 
@@ -125,3 +126,73 @@ def test_a_training_without_a_table_learns_and_tells_its_weights(monkeypatch, ha
     if hardness in ("augcl", "progcl", "nearest"):
         assert isinstance(model.weights_, BlockWeights)
         assert history[-1]["weight_std"] > 0
+
+
+def test_stripes_of_any_size_give_the_same_mass_and_gradient(monkeypatch):
+    labels = torch.arange(20) % 3
+    a, b = draw(count=20, seed=2)
+    found = []
+    for stripe in (128, 7):
+        monkeypatch.setattr(nodes, "STRIPE", stripe)
+        weights = BlockWeights(Oracle(), a, labels)
+        z = torch.nn.functional.normalize(torch.cat([a, b]), dim=1).requires_grad_()
+        mass = nodes.striped_mass(z, 0.5, weights)
+        mass.log().sum().backward()
+        found.append((mass.detach(), z.grad))
+    z = found[0][1].new_tensor(torch.nn.functional.normalize(torch.cat([a, b]), dim=1).tolist())
+    every = torch.arange(20)
+    for view in (0, 20):
+        for i in range(20):
+            others = [j for j in every.tolist() if labels[j] != labels[i]]
+            columns = torch.tensor(others + [20 + j for j in others])
+            slow = ((z[columns] @ z[view + i] - 1) / 0.5).exp().sum()
+            assert found[0][0][view + i].item() == pytest.approx(slow.item(), rel=1e-4)
+    for one, other in zip(*found, strict=True):
+        torch.testing.assert_close(one, other, rtol=1e-4, atol=1e-6)
+
+
+class Largest(TorchDispatchMode):
+    """Note the most numbers in a tensor that any operation returns."""
+
+    numbers = 0
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        found = func(*args, **(kwargs or {}))
+        for one in found if isinstance(found, tuple | list) else (found,):
+            if isinstance(one, torch.Tensor):
+                self.numbers = max(self.numbers, one.numel())
+        return found
+
+
+HARDNESSES = {
+    "augcl": lambda: AffinityUncertainty(passes=1, warmup=1, restarts=0),
+    "progcl": ProGCL,
+    "progcl-mix": lambda: ProGCL(mode="mix"),
+    "dcl": DCL,
+    "hcl": HCL,
+    "nearest": NearestOut,
+    "oracle": Oracle,
+    "partial": lambda: Oracle(among="propagated", precision=0.8, recall=0.5),
+}
+
+
+@pytest.mark.filterwarnings("ignore::augcl.hardness.CollapseWarning")
+@pytest.mark.parametrize("name", HARDNESSES)
+def test_sampled_negatives_never_need_a_tensor_of_all_pairs(monkeypatch, name):
+    monkeypatch.setattr(nodes, "MOST_PAIRS", 0)
+    monkeypatch.setattr(nodes, "DESCRIBED", 64)
+    monkeypatch.setattr("augcl.methods.contrast.FITTED", 256)
+    monkeypatch.setattr("augcl.methods.contrast.FEWER", 128)
+    size, drawn = 3000, 40
+    model = GCA(
+        hardness=HARDNESSES[name](),
+        candidates=drawn,
+        epochs=2,
+        warmup=1,
+        width=8,
+        projection=8,
+        sample=64,
+    )
+    with Largest() as largest:
+        model.fit(planted(size, classes=3, features=8))
+    assert largest.numbers < size**2 / 10

@@ -89,3 +89,19 @@ def test_three_methods_are_two_beside_one(graph):
 def test_what_cannot_stand_side_by_side_is_named(first, second, told):
     with pytest.raises(InputError, match=told):
         Beside(first, second).check()
+
+
+def test_it_must_be_fitted_before_it_embeds(graph):
+    from sklearn.exceptions import NotFittedError
+
+    with pytest.raises(NotFittedError):
+        both().transform(graph)
+
+
+def test_a_part_that_is_zero_stays_as_it_is(graph):
+    class Zero(augcl.RawFeatures):
+        def _embeddings(self, X):
+            return np.zeros_like(super()._embeddings(X))
+
+    model = Beside(augcl.RawFeatures(), Zero()).fit(graph)
+    assert model.scales_[1] == 1

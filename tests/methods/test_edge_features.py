@@ -126,7 +126,9 @@ class Messages(nn.Module):
 
 @pytest.mark.parametrize("kind", [GraphCL, InfoGraph, SimGRACE])
 def test_an_encoder_of_the_user_gets_them_on_demand(kind, bonds, tmp_path):
-    encoder = Messages()
+    with torch.random.fork_rng():
+        torch.manual_seed(0)  # some of its starts die
+        encoder = Messages()
     model = fitted(kind, bonds, encoder=encoder, edge_features=True)
     Z = model.transform(bonds)
     assert Z.shape == (40, 5)

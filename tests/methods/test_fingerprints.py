@@ -48,3 +48,10 @@ def test_it_is_saved_and_loaded(drugs, tmp_path):
 def test_graphs_without_smiles_are_refused(molecules):
     with pytest.raises(InputError, match="MUTAG holds no SMILES: MorganFingerprints reads"):
         MorganFingerprints().fit(molecules)
+
+
+@pytest.mark.parametrize("wrong", [{"width": 0}, {"radius": -1}, {"width": 2.5}])
+def test_settings_that_make_no_sense_are_refused(drugs, wrong):
+    (name,) = wrong
+    with pytest.raises(InputError, match=f"^{name} is"):
+        MorganFingerprints(**wrong).fit(drugs)

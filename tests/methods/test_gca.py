@@ -5,6 +5,7 @@ import torch
 
 from augcl import GCA, GRACE, InputError
 from augcl.data import NodeGraph
+from augcl.training.batches import NodeBatch
 from augcl.views.nodes import CENTRALITIES, drop_probability, importance
 from quick_nodes import losses
 
@@ -35,19 +36,23 @@ def test_both_views_have_probabilities_of_their_own(graph, recipe):
     model = GCA(recipe=recipe, **rates, **{**QUICK, "epochs": 0}).fit(graph)
     (batch,) = model._batches(model.read(graph), torch.Generator())
     matter = importance(batch.views, "degree", edge_ends="both" if recipe == "paper" else "target")
+    drop = model._two_views(batch).drop
     for view in range(2):
-        for found, part, rate in zip(model._views.drop[view], matter, rates.values(), strict=True):
+        for found, part, rate in zip(drop[view], matter, rates.values(), strict=True):
             assert found.equal(drop_probability(part, rate[view]))
-    assert not model._views.drop[1][1].any()
-    assert model._views.drop[0][0].mean() == pytest.approx(0.1, rel=0.05)
+    assert not drop[1][1].any()
+    assert drop[0][0].mean() == pytest.approx(0.1, rel=0.05)
 
 
 def test_an_empty_column_makes_the_released_code_mask_all_of_them_at_70_percent(graph):
     wide = NodeGraph(torch.cat([graph.x, torch.zeros(90, 1)], dim=1), graph.edge_index)
     options = {"feature_drop": (0.1, 0.1), **QUICK}
     default, authors = (GCA(recipe=r, **options).fit(wide) for r in ("default", "authors"))
-    assert authors._views.drop[0][1].tolist() == pytest.approx([0.7] * 25)
-    assert default._views.drop[0][1][:24].max() < 0.7
+    of_default, of_authors = (
+        model._two_views(NodeBatch(model.read(wide))).drop[0][1] for model in (default, authors)
+    )
+    assert of_authors.tolist() == pytest.approx([0.7] * 25)
+    assert of_default[:24].max() < 0.7
     assert losses(default) != losses(authors)
 
 

@@ -188,7 +188,8 @@ def test_a_sample_of_candidates_trains(graph):
 def test_a_narrow_projection_is_compared_in_fewer_numbers_with_the_same_loss(graph):
     model = quick(width=16, projection=5, epochs=1).fit(graph)
     generator = torch.Generator().manual_seed(0)
-    views = list(model._views.draw(generator))
+    (batch,) = model._batches(model.read(graph), generator)
+    views = list(model._two_views(batch).draw(generator))
     with torch.no_grad():
         few, many = model._compared(views), [model.network_(view) for view in views]
         assert [z.shape[1] for z in (*few, *many)] == [6, 6, 16, 16]

@@ -77,7 +77,7 @@ def test_a_changed_recipe_makes_another_cell(monkeypatch):
         Spec("mutag"),
         Spec("MUTAG", hardness_options={"reward": 1.9}),
         Spec("MUTAG", augmentation="random2"),
-        Spec("MUTAG", options={"tau": 0.2}),
+        Spec("MUTAG", options={"lr": 0.01}),
     ],
     ids=repr,
 )

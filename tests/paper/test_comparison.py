@@ -1,6 +1,7 @@
 """Tables of a comparison: what stands in them, and that every form of them can be read."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -146,3 +147,20 @@ def test_whatever_there_is_can_be_written_and_read(found, tmp_path):
     tex = (tmp_path / "c.tex").read_text()
     assert tex.count(r"\begin{tabular}") == len(findings.grids) == tex.count(r"\end{tabular}")
     assert "± " not in tex
+
+
+def test_the_largest_class_stands_above_all_rows():
+    found = results("MUTAG", "PROTEINS")
+    found["MUTAG"] = {
+        row: replace(accuracies, majority=0.6649) for row, accuracies in found["MUTAG"].items()
+    }
+    findings = comparison("c", found, GRAPHS)
+    assert [grid.rows[0][:2] for grid in findings.grids] == [
+        ("majority", "66.49"),
+        ("untrained", str(found["PROTEINS"]["untrained"])),
+        ("majority", "66.49"),
+    ]
+    assert findings.data["majority"] == {"MUTAG": 0.6649, "PROTEINS": None}
+    assert "majority" not in findings.data["ranks"]["names"]
+    assert "majority: always the largest class" in findings.markdown()
+    assert "majority" not in comparison("c", results("MUTAG"), GRAPHS).markdown()

@@ -118,7 +118,15 @@ def test_only_gains_of_a_point_beyond_noise_are_called_headroom(found):
 
 def test_the_map_is_written_as_text_data_and_figure(found, tmp_path):
     paths = found.write(tmp_path / "map")
-    assert {path.suffix for path in paths} == {".md", ".tex", ".json", ".svg", ".png", ".pdf"}
+    assert {path.suffix for path in paths} == {
+        ".md",
+        ".tex",
+        ".json",
+        ".html",
+        ".svg",
+        ".png",
+        ".pdf",
+    }
     data = json.loads((tmp_path / "map" / "headroom.json").read_text())
     assert data["datasets"]["MUTAG"]["τ 0.05"]["base"] == pytest.approx([0.85] * 3, abs=0.01)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from augcl.files import write_json
-from augcl.paper.results import MARK, figures, pages, render, texts
+from augcl.paper.results import figures, pages, render, texts
 from augcl.paper.rows import GRAPHS
 
 ROOT = Path(__file__).parents[2]
@@ -29,7 +29,9 @@ def rendered(tmp_path_factory):
         store(folder, "untrained", seed, [0.5, 0.7])
         store(folder, "GraphCL", seed, [0.8, 0.8 + 0.1 * seed])
     store(folder, "AUGCL", 0, [0.9, 0.9], weights={"fit_state": "alive"})
-    (folder / "FINDINGS.md").write_text(f"In short.\n\n{MARK}\n\nAt length.")
+    (folder / "FINDINGS.md").write_text(
+        "In short.\n\n## On weights\n\nAt [length](results/c.md), [a](b.md)\n"
+    )
     return render(folder)
 
 
@@ -52,13 +54,15 @@ def test_what_is_not_covered_is_named(rendered):
     assert re.search(r"\| nodes \| Wiki-CS \| 0 \| \d+ \| – \| all \|", part)
 
 
-def test_the_findings_come_first_and_the_tables_where_their_mark_is(rendered):
+def test_the_findings_come_first_and_their_chapters_are_pages(rendered):
     page = rendered["RESULTS.md"]
-    assert page.startswith(
-        "# Results\n\nIn short.\n\n## The tables in short\n\n### Does a weighting"
-    )
-    assert page.index("### What is not covered?") < page.index("At length.")
-    assert page.index("At length.") < page.index("## How it was measured")
+    start = "# Results\n\nIn short.\n\n## What the numbers say\n\n"
+    start += "* [On weights](results/findings-on-weights.md)"
+    assert page.startswith(f"{start}\n\n## The tables in short\n\n### Does a weighting")
+    chapter = rendered["results/findings-on-weights.md"]
+    first = "# On weights\n\n[All results](../RESULTS.md).\n\nAt [length](c.md)"
+    assert chapter.startswith(first)
+    assert chapter.endswith("[a](../b.md)\n")
 
 
 def test_a_question_has_its_summary_and_a_link_to_its_page(rendered):

@@ -1,12 +1,16 @@
 """What a reproduction asks for, and what it finds among finished cells."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+import augcl
 from augcl.files import write_json
 from augcl.paper.cells import Cell
 from augcl.paper.convergence import convergence
+from augcl.paper.records import merge
+from augcl.paper.reproductions import compared
 from augcl.paper.rows import GRAPHS, NODE_DATASETS, NODE_PAPER, NODES
 from augcl.paper.study import Study, variants
 
@@ -65,6 +69,26 @@ def test_settings_without_a_seed_in_common_make_no_selected_row(tmp_path):
     assert "DCL (selected)" not in study.results(GRAPHS)["MUTAG"]
 
 
+def test_a_training_of_nodes_is_judged_by_two_protocols(tmp_path):
+    cell = NODES.cell("planted-1000", "training-free")
+    cell.compute(tmp_path, None)
+    study = Study(tmp_path, ("planted-1000",), ("training-free",), seeds=1)
+    data = cell.spec.load()
+    embedded = cell.spec.estimator(data, 0, progress=False).fit_transform(data)
+    for protocol, shown in [("linear-10-10-80", None), ("logistic-10-10-80",) * 2]:
+        found = replace(study, protocol=shown).results(NODES)["planted-1000"]["training-free"]
+        score = augcl.evaluate(embedded, data, protocol=protocol, random_state=0, progress=False)
+        assert found.mean == pytest.approx(score.mean)
+    titles = [grid.title for grid in compared(study, NODES).grids]
+    assert titles == ["planted-1000", "planted-1000, logistic-10-10-80"]
+
+
+def test_a_training_judged_by_one_protocol_has_no_row_in_the_table_of_the_other(tmp_path):
+    store(NODES.cell("Cora", "GCA"), tmp_path, accuracy=judged([0.8]))
+    study = Study(tmp_path, ("Cora",), ("GCA",), seeds=1)
+    assert [grid.title for grid in compared(study, NODES).grids] == ["Cora"]
+
+
 def test_only_the_seeds_asked_for_count(tmp_path):
     cell = GRAPHS.cell("MUTAG", "GraphCL")
     for seed in range(3):
@@ -92,3 +116,18 @@ def test_convergence_shows_the_loss_after_each_quarter(tmp_path, losses, shown):
     ((label, *values),) = convergence(study, GRAPHS).grids[0].rows
     assert label == "MUTAG, GraphCL"
     assert list(map(float, values)) == shown
+
+
+def test_the_largest_class_is_known_from_any_record_with_the_same_protocol(tmp_path):
+    old, new = (GRAPHS.cell("MUTAG", row) for row in ("GraphCL", "training-free"))
+    protocol = {"protocol": "tu-svm-10fold"}
+    store(old, tmp_path, accuracy={**judged([0.8, 0.9]), **protocol})
+    study = Study(tmp_path, ("MUTAG",), ("GraphCL",), seeds=2)
+    assert study.results(GRAPHS)["MUTAG"]["GraphCL"].majority is None
+    store(new, tmp_path, accuracy={**judged([0.8]), **protocol, "floor": 0.66})
+    other = {**judged([0.8]), "protocol": "other", "floor": 0.1}
+    store(GRAPHS.cell("MUTAG", "WL"), tmp_path, accuracy=other)
+    store(new.with_seed(1), tmp_path, accuracy={**judged([0.8]), **protocol, "floor": 0.68})
+    store(new.with_seed(2), tmp_path, accuracy={**judged([0.8]), **protocol, "floor": 0.98})
+    merge(tmp_path)
+    assert study.results(GRAPHS)["MUTAG"]["GraphCL"].majority == pytest.approx(0.67)

@@ -34,15 +34,20 @@ def test_the_loss_is_its_formula_and_between_0_and_2(nodes, width, seed):
     assert -1e-6 <= found <= 2 + 1e-6
 
 
+def batch_of(model, graph):
+    (batch,) = model._batches(model.read(graph), seeded())
+    return batch
+
+
 def test_the_loss_compares_each_view_with_the_other(graph):
     model = quick(epochs=1).fit(graph)
     network = model.network_.train()
-    first, second = model._views.draw(seeded())
+    first, second = model._two_views(batch_of(model, graph)).draw(seeded())
     h1, h2 = (network.predictor(network.online(view)) for view in (first, second))
     t1, t2 = (network.target(view) for view in (first, second))
     expected = bootstrap_loss(h1, t2) + bootstrap_loss(h2, t1)
     assert 0 <= expected <= 4
-    torch.testing.assert_close(model._loss(None, seeded()), expected)
+    torch.testing.assert_close(model._first_loss(batch_of(model, graph), seeded()), expected)
 
 
 def test_equal_networks_identical_views_and_no_predictor_give_0(graph):
@@ -50,7 +55,7 @@ def test_equal_networks_identical_views_and_no_predictor_give_0(graph):
     network = model.network_.train()
     network.predictor = nn.Identity()
     follow(network.target, network.online, 0.0)
-    assert model._loss(None, seeded()).item() == pytest.approx(0, abs=1e-5)
+    assert model._first_loss(batch_of(model, graph), seeded()).item() == pytest.approx(0, abs=1e-5)
 
 
 def test_the_target_follows_the_online_network_slowly():
@@ -82,11 +87,11 @@ def test_the_target_has_no_gradient_and_moves_after_every_step(graph):
 def test_the_target_uses_the_statistics_of_its_batch(graph):
     model = quick(epochs=2).fit(graph)
     model.network_.train()
-    one = model._loss(None, seeded()).item()
+    one = model._first_loss(batch_of(model, graph), seeded()).item()
     for norm in model.network_.target.modules():
         if isinstance(norm, nn.BatchNorm1d):
             norm.running_mean.fill_(100.0)
-    assert model._loss(None, seeded()).item() == one
+    assert model._first_loss(batch_of(model, graph), seeded()).item() == one
 
 
 def test_the_schedules_fit_the_epochs():
@@ -104,7 +109,7 @@ def test_batch_norm_follows_the_last_view_and_ignores_slow_nodes(graph):
     network = model.network_.train()
     norms = [m for m in network.online.modules() if isinstance(m, nn.BatchNorm1d)]
     assert [norm.momentum for norm in norms] == [0.99, 0.99]
-    (view, _) = model._views.draw(seeded())
+    (view, _) = model._two_views(batch_of(model, graph)).draw(seeded())
     assert view.slow is not None
     inputs = []
     norms[0].register_forward_pre_hook(lambda _, given: inputs.append(given[0]))
@@ -117,7 +122,7 @@ def test_batch_norm_follows_the_last_view_and_ignores_slow_nodes(graph):
 def test_slow_nodes_are_normalised_by_the_statistics_of_the_others(graph):
     model = quick(epochs=1, half_hop=(0.5, 0.5)).fit(graph)
     gcn = model.network_.online.train()
-    view, _ = model._views.draw(seeded())
+    view, _ = model._two_views(batch_of(model, graph)).draw(seeded())
     hidden = torch.randn(len(view.edges.incoming.ptr) - 1, 16, generator=seeded())
     found = _finished(hidden, gcn.after[0], view)
     norm, act = gcn.after[0]

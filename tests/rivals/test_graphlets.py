@@ -194,3 +194,41 @@ def test_a_graph_with_one_node_more_than_the_graphlet_gives_all_sets_and_exchang
         for one, two in zip(draws.nodes[rows], other.nodes[rows], strict=True):
             assert len(set(two[:size].tolist())) == size
             assert len(set(one[:size].tolist()) - set(two[:size].tolist())) == left_out
+
+
+def test_the_kernel_is_the_cosine_of_counts_of_shapes():
+    whole = [nx.gnp_random_graph(8, 0.4, seed=s) for s in range(3)] + [nx.path_graph(3)]
+    graphs = as_graphset(whole)
+    model = GraphletKernel(size=5, n_samples=40).fit(graphs)
+    draws, starts = model._draws(graphs), [0, 8, 16, 24]
+    shapes, counts = [], np.zeros((4, 200))
+    for graph, size, nodes in zip(draws.graph, draws.size, draws.nodes, strict=True):
+        own = [int(node) - starts[graph] for node in nodes[:size]]
+        assert len(set(own)) == size
+        part = whole[graph].subgraph(own)
+        same = [i for i, other in enumerate(shapes) if nx.is_isomorphic(part, other)]
+        if not same:
+            same = [len(shapes)]
+            shapes.append(part)
+        counts[graph, same[0]] += 1
+    assert (counts.sum(axis=1) == 40).all()
+    for normalize in (True, False):
+        lengths = np.linalg.norm(counts, axis=1) if normalize else np.ones(4)
+        found = GraphletKernel(size=5, n_samples=40, normalize=normalize).fit_transform(graphs)
+        expected = counts @ counts.T / np.outer(lengths, lengths)
+        np.testing.assert_allclose(found, expected, rtol=1e-6)
+
+
+def test_the_kernel_draws_sizes_and_nodes_uniformly():
+    graphs = as_graphset([nx.path_graph(6), nx.path_graph(4)])
+    model = GraphletKernel(size=5, n_samples=6000).fit(graphs)
+    draws = model._draws(graphs)
+    for graph, sizes, start, nodes in ((0, (3, 4, 5), 0, 6), (1, (3, 4), 6, 4)):
+        rows = draws.graph == graph
+        found, counts = np.unique(draws.size[rows], return_counts=True)
+        assert tuple(found) == sizes
+        assert np.abs(counts - 6000 / len(sizes)).max() < 250
+        used = np.arange(5) < draws.size[rows][:, None]
+        chosen = np.bincount(draws.nodes[rows][used] - start, minlength=nodes)
+        assert len(chosen) == nodes
+        assert np.abs(chosen - chosen.mean()).max() < 0.05 * chosen.mean()

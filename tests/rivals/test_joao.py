@@ -102,18 +102,18 @@ def test_a_short_batch_counts_as_a_full_one_for_the_authors(started, molecules):
 
 def test_views_follow_the_probabilities(started, mutag):
     model = started()
-    sizes = mutag.node_ptr.diff()
-    view, which = model._draw_views(torch.tensor([0.5, 0, 0, 0, 0.5]), mutag, generator())
+    share, sizes = model._share(mutag), mutag.node_ptr.diff()
+    view, which = model._draw_views(torch.tensor([0.5, 0, 0, 0, 0.5]), share, generator())
     assert set(which.tolist()) == {0, IDENTITY}
     dropped = torch.where(which == 0, (sizes * 0.2).floor(), 0).long()
     assert view.node_ptr.diff().equal(sizes - dropped)
-    view, _ = model._draw_views(torch.eye(5)[1], mutag, generator())
+    view, _ = model._draw_views(torch.eye(5)[1], share, generator())
     entries = mutag.edge_ptr.diff()
     assert view.edge_ptr.diff().equal(entries - (entries * 0.2).floor().long())
-    view, _ = model._draw_views(torch.eye(5)[2], mutag, generator())
+    view, _ = model._draw_views(torch.eye(5)[2], share, generator())
     assert (view.node_ptr.diff() <= (sizes * 0.8).floor() + 1).all()
     assert view.node_ptr.diff().max() > 10  # a star has at most five
-    view, _ = model._draw_views(torch.eye(5)[3], mutag, generator())
+    view, _ = model._draw_views(torch.eye(5)[3], share, generator())
     masked = (view.x != mutag.x).any(1).sum()
     assert masked == (sizes * 0.2).floor().sum()
 

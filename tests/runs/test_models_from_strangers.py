@@ -72,6 +72,16 @@ def test_a_kernel_with_counts_outside_of_its_memory_is_refused(kernel, molecules
     assert in_child(use, kernel, molecules) == "InputError"  # it was a segmentation fault
 
 
+@pytest.mark.parametrize("count", [1e200, -1.0, float("nan")])
+def test_a_kernel_with_impossible_counts_is_refused(kernel, restored, count):
+    tensors = Snapshot.read(kernel / "model.safetensors").tensors
+    changed = tensors["learned.count"].clone()
+    changed[0] = count
+    change(kernel, tensors={"learned.count": changed})
+    with pytest.raises(InputError, match=r"model\.safetensors.*no counts"):
+        load_model(kernel)
+
+
 def test_every_fact_of_a_model_is_checked(network, restored):
     file = network / "model.safetensors"
     content = file.read_bytes()

@@ -82,6 +82,32 @@ def test_the_table_is_written_for_other_programs(tmp_path):
         write_table(table, tmp_path / "n.txt")
 
 
+FOREIGN = {
+    "shape": {"Z": Z[:, :, None]},
+    "names": {"Z": Z, "names": np.array(["a", "b"])},
+    "labels of shape": {"Z": Z, "y": np.zeros(3, dtype=np.int64)},
+    "label 7": {"Z": Z, "y": np.array([0, 1, 7, -1]), "classes": np.array(["a", "b"])},
+}
+
+
+@pytest.mark.parametrize("message", FOREIGN)
+def test_a_file_whose_arrays_do_not_fit_is_refused(message, tmp_path):
+    np.savez(tmp_path / "z.npz", **FOREIGN[message])
+    with pytest.raises(InputError, match=rf"z\.npz: .*{message}"):
+        embeddings_of(tmp_path / "z.npz")
+
+
+def test_numbers_of_another_machine_are_read(tmp_path):
+    np.savez(tmp_path / "z.npz", Z=Z.astype(">f8"), y=np.arange(4).astype(">i8"))
+    table = neighbor_table(embeddings_of(tmp_path / "z.npz"), None, 1)
+    assert table["query_class"].to_pylist() == [0, 1, 2, 3]
+
+
+def test_embeddings_beyond_single_precision_are_refused():
+    with pytest.raises(InputError, match="infinity"):
+        neighbor_table(Embeddings(np.full((3, 2), 1e300), None), None, 1)
+
+
 def test_a_kernel_has_no_neighbours(molecules, tmp_path):
     model = WLKernel().fit(molecules)
     with pytest.raises(InputError, match="WLKernel has a kernel instead of embeddings"):

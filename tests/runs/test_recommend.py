@@ -1,5 +1,6 @@
 """The recommendation of `augcl compare`: which row, how sure, at which cost."""
 
+import importlib.util
 import shlex
 from dataclasses import replace
 
@@ -25,13 +26,34 @@ def around(mean, seed=0, shape=(3, 10), spread=0.02, **more):
 
 
 def test_a_cheap_row_within_noise_of_the_best_is_recommended():
-    rows = {"cheap": around(0.800, 0), "dear": around(0.805, 1)}
+    rows = {"dear": around(0.805, 1, training=9.0), "cheap": around(0.800, 0, training=1.0)}
     assert recommend.best_row(rows) == "dear"
     assert recommend.recommended_row(rows) == "cheap"
+    first, second = recommend.recommendation(rows)
+    assert "the cheapest row (1.0 s to train) that is not worse than the best one, dear" in first
+    assert second.startswith("dear (9.0 s to train) may do better")
+
+
+def test_measured_seconds_decide_what_is_cheap_not_the_order():
+    rows = {"first": around(0.80, 0, training=60.0), "second": around(0.80, 0, training=2.0)}
+    assert recommend.best_row(rows) == recommend.recommended_row(rows) == "second"
+    slow = replace(rows["second"], embedding=100.0)  # what it takes to embed counts too
+    assert recommend.recommended_row({**rows, "second": slow}) == "first"
+
+
+def test_of_rows_that_cost_alike_the_better_one_is_recommended():
+    rows = {
+        "quick": around(0.800, 0, training=0.01),
+        "better": around(0.805, 1, training=0.05),
+        "best": around(0.810, 2, training=50.0),
+    }
+    assert recommend.recommended_row(rows) == "better"
+    assert recommend.nested_choice(rows).chosen["best"] == 0
 
 
 def test_a_row_that_is_clearly_better_is_recommended_at_any_cost():
-    rows = {"cheap": around(0.80, 0), "middle": around(0.81, 1), "dear": around(0.90, 2)}
+    means = {"cheap": 0.80, "middle": 0.81, "dear": 0.90}
+    rows = {n: around(m, i, training=10.0**i) for i, (n, m) in enumerate(means.items())}
     assert recommend.recommended_row(rows) == "dear"
     first, second = recommend.recommendation(rows)
     assert "every cheaper row is worse beyond noise" in first
@@ -84,21 +106,27 @@ def slow_choice(rows):
             inside = {name: row.inner[s, k] for name, row in rows.items()}
         else:
             inside = {name: np.delete(row.outer[s], k).mean() for name, row in rows.items()}
+        good = dict(rows)
         for name, row in rows.items():
             lost = best.minus(row)
             noise = lost.high - lost.mean
-            if inside[name] >= max(inside.values()) - noise:
-                found[s, k] = row.outer[s, k]
-                break
+            if inside[name] < max(inside.values()) - noise:
+                del good[name]
+        least = min(row.cost for row in good.values())
+        cheap = [name for name, row in good.items() if row.cost <= least + recommend.ALIKE]
+        found[s, k] = rows[max(cheap, key=inside.get)].outer[s, k]
     return found
 
 
 @pytest.mark.parametrize("inner", [True, False])
 def test_the_choice_inside_every_split_is_the_slow_one(inner):
     draw = random(3)
+    seconds = {"a": 3.0, "b": 0.1, "c": 0.2, "d": 1.0}
     rows = {
-        name: scores(draw.uniform(size=(2, 10)), draw.uniform(size=(2, 10)) if inner else None)
-        for name in "abcd"
+        name: scores(
+            draw.uniform(size=(2, 10)), draw.uniform(size=(2, 10)) if inner else None, training=t
+        )
+        for name, t in seconds.items()
     }
     found = recommend.nested_choice(rows)
     np.testing.assert_array_equal(found.scores.outer, slow_choice(rows))
@@ -165,6 +193,8 @@ def test_rows_suit_the_data(mutag, graph):
     assert "Node2Vec" not in with_features
     plain = replace(graph, x=torch.ones(graph.num_nodes, 1))
     assert "RawFeatures" not in recommend.usual_rows(plain, "GCA")
+    walks = importlib.util.find_spec("gensim") is not None
+    assert ("Node2Vec" in recommend.usual_rows(plain, "GCA")) == walks
 
 
 def test_molecules_have_fingerprints_as_a_floor(drugs):
@@ -217,15 +247,30 @@ def test_the_command_holds_every_setting():
 def test_estimates_follow_what_was_measured(molecules):
     costs = Costs(molecules)
     plain = Spec("mine", hardness="none", epochs=10)
-    before = costs.seconds(plain)
-    costs.measured(replace(plain, epochs=0), {"training": 100.0, "evaluation": 3.0})
-    after = costs.seconds(plain)
+    before = costs.seconds("GraphCL", plain)
+    costs.measured("untrained", replace(plain, epochs=0), {"training": 100.0, "evaluation": 3.0})
+    after = costs.seconds("GraphCL", plain)
     assert abs(after - before) < 10  # an untrained encoder tells nothing of an epoch
-    costs.measured(plain, {"training": 50.0, "evaluation": 3.0})
-    assert costs.seconds(plain) == pytest.approx(53.0)
-    assert costs.seconds(replace(plain, epochs=20)) == pytest.approx(103.0)
-    assert costs.seconds(replace(plain, hardness="augcl")) > 55
-    assert costs.seconds(Spec("mine", method="WLKernel", hardness="none")) < 60
+    costs.measured("GraphCL", plain, {"training": 50.0, "evaluation": 3.0})
+    assert costs.seconds("GraphCL", plain) == pytest.approx(53.0)
+    assert costs.seconds("longer", replace(plain, epochs=20)) == pytest.approx(103.0)
+    weighted = replace(plain, hardness="augcl")
+    assert costs.seconds("GraphCL+augcl", weighted) > 55
+    costs.measured("GraphCL+augcl", weighted, {"training": 51.0, "evaluation": 3.0})
+    assert costs.seconds("GraphCL+augcl", weighted) == pytest.approx(54.0)
+    kernel = Spec("mine", method="WLKernel", hardness="none")
+    assert costs.seconds("WLKernel", kernel) == pytest.approx(3.0)
+
+
+def test_a_row_beside_another_takes_what_both_take(molecules):
+    costs = Costs(molecules)
+    plain = Spec("mine", hardness="none", epochs=10)
+    free = Spec("mine", method="WLFeatures", hardness="none")
+    costs.measured("GraphCL", plain, {"training": 50.0, "evaluation": 3.0})
+    costs.measured("WLFeatures", free, {"training": 7.0, "evaluation": 11.0})
+    assert costs.seconds("GraphCL", plain) == pytest.approx(53.0)  # wide rows are slower to judge
+    beside = recommend.spec_of("GraphCL+wl", plain)
+    assert costs.seconds("GraphCL+wl", beside) == pytest.approx(71.0)
 
 
 def test_a_short_run_is_tried_only_where_the_budget_is_tight(molecules, monkeypatch):
@@ -233,9 +278,34 @@ def test_a_short_run_is_tried_only_where_the_budget_is_tight(molecules, monkeypa
     real = recommend.short_run
     monkeypatch.setattr(recommend, "short_run", lambda *a, **k: tried.append(1) or real(*a, **k))
     costs, plain = Costs(molecules), Spec("mine", hardness="none", epochs=10)
-    costs.try_if_tight(plain, 2, 1e6)
+    costs.try_if_tight("GraphCL", plain, 2, 1e6)
     assert not tried
-    costs.try_if_tight(plain, 2, 0.1)
-    costs.try_if_tight(plain, 2, 0.1)
+    costs.try_if_tight("GraphCL", plain, 2, 0.1)
+    costs.try_if_tight("GraphCL", plain, 2, 0.1)
     assert len(tried) == 1
-    assert costs.ratio > 0
+    assert costs.seconds("GraphCL", plain) == costs.tried["GraphCL"] > 0
+    costs.measured("GraphCL", plain, {"training": 50.0, "evaluation": 3.0})
+    weighted = replace(plain, hardness="dcl")
+    costs.try_if_tight("GraphCL+dcl", weighted, 2, 1.0)  # it is known not to fit
+    costs.try_if_tight("GraphCL+dcl", weighted, 2, 1e3)  # it is known to fit
+    assert len(tried) == 1
+    costs.try_if_tight("GraphCL+dcl", weighted, 2, 100.0)
+    assert len(tried) == 2
+
+
+@pytest.mark.parametrize("method", ["InfoGraph", "WLKernel", "Graph2Vec", "WLFeatures"])
+def test_methods_without_negatives_are_tried_too(molecules, method):
+    if method == "Graph2Vec":
+        pytest.importorskip("gensim")
+    costs, spec = Costs(molecules), Spec("mine", method=method, hardness="none", epochs=10)
+    costs.try_if_tight(method, spec, 1, 0.1)
+    assert 0 < costs.tried[method] < 60
+
+
+@pytest.mark.parametrize("method", ["DGI", "CCASSG", "BGRL", "GAE", "DeepWalk", "Propagation"])
+def test_methods_of_nodes_without_negatives_are_tried_too(graph, method):
+    if method == "DeepWalk":
+        pytest.importorskip("gensim")
+    costs, spec = Costs(graph), Spec("mine", method=method, hardness="none", epochs=10)
+    costs.try_if_tight(method, spec, 1, 0.1)
+    assert 0 < costs.tried[method] < 60

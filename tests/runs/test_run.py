@@ -6,6 +6,7 @@ import torch
 
 from augcl import InputError, evaluate
 from augcl.hardness import Vitals
+from augcl.runs.page import write_report
 from augcl.runs.run import NODE_RUNS, Spec, check, run, weight_summary
 from augcl.runs.seeds import Place, accuracy_text, run_seeds, summarise
 
@@ -39,6 +40,7 @@ def test_the_result_is_the_mean_over_seeds(outcome):
     assert found["accuracy"]["split_hashes"] == ["0", "1"]
     assert found["seconds"]["training"] == 2 * outcome.record["seconds"]["training"]
     assert accuracy_text(found["accuracy"]) == "85.00 ± 5.00 %"
+    assert found["settings"]["tau"] == 0.05  # what the recipe decides, not None
 
 
 def test_of_nodes_the_spread_is_over_all_splits_also_of_one_seed(outcome):
@@ -127,13 +129,25 @@ def test_two_trainings_of_nodes_are_judged_on_other_splits(monkeypatch):
         judged.append((random_state, score.split_hash))
         return score
 
-    monkeypatch.setattr("augcl.runs.run.evaluate", evaluate_few)
+    monkeypatch.setattr("augcl.evaluation.protocol.evaluate", evaluate_few)
     spec = Spec("digits-knn", "RawFeatures", "none", epochs=None, features="auto")
     for seed in (0, 1):
         run(spec, seed, progress=False)
     (first, one), (second, other) = judged
     assert (first, second) == (0, NODE_RUNS)
     assert one != other
+
+
+def test_two_splits_of_some_nodes_judge_a_large_graph(monkeypatch, tmp_path):
+    monkeypatch.setattr("augcl.runs.run.JUDGED", 800)
+    spec = Spec("planted-1200", "RawFeatures", "none", protocol="logistic-10-10-80")
+    found = run(spec, 0, progress=False)
+    assert found.score.splits.shape == (2, 1200)
+    assert (found.score.predictions.values >= 0).sum() <= 800
+    run_seeds(spec, 1, Place(tmp_path))  # the page needs a prediction or none of every node
+    write_report(tmp_path)
+    assert len(found.record["accuracy"]["folds"]) == 2
+    assert found.record["accuracy"]["protocol"] == "logistic-10-10-80 on 800 nodes"
 
 
 def test_a_method_beside_another_is_one_run(mutag):

@@ -10,7 +10,7 @@ import augcl
 from augcl import InputError
 from augcl.data.wl import wl_rows
 from augcl.ops.cosine import cosine
-from augcl.training.batches import GROUP, neighbor_batches
+from augcl.training.batches import GROUP, fixed_batches, neighbor_batches
 
 
 @pytest.mark.parametrize("count", [7, 24, 37, 41])
@@ -73,3 +73,16 @@ def test_impossible_batches_are_named(molecules):
         augcl.GraphCL(batches="neighbors", batch_size=100).check()
     with pytest.raises(InputError, match="kind of batches"):
         augcl.GraphCL(batches="near").check()
+
+
+@pytest.mark.parametrize(
+    ("count", "size", "sizes"),
+    [(25, 8, [8, 8, 9]), (24, 8, [8, 8, 8]), (26, 8, [8, 8, 8, 2]), (9, 8, [9]), (3, 1, [1, 2])],
+)
+def test_a_last_batch_of_one_graph_joins_the_one_before(molecules, count, size, sizes):
+    graphs = molecules.select(range(count))
+    batches = fixed_batches(graphs, size, torch.Generator().manual_seed(0))
+    assert [len(batch) for batch in batches] == sizes
+    order = torch.randperm(count, generator=torch.Generator().manual_seed(0))
+    expected = graphs.select(order)
+    assert torch.cat([batch.x for batch in batches]).equal(expected.x)

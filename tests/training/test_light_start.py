@@ -1,17 +1,59 @@
-"""What a training costs before it begins."""
+"""What a command and a training cost before they begin: the modules that they load."""
 
 import subprocess
 import sys
 
-SCRIPT = """
+import pytest
+
+SLOW = {
+    "torch._dynamo",
+    "sympy",
+    "lightning_fabric",
+    "torch_geometric",
+    "networkx",
+    "sklearn",
+    "scipy.stats",
+    "matplotlib",
+    "plotly",
+}
+"""Modules that take long to import; a training needs none of them."""
+
+LISTED = f"print(*{SLOW!r} & set(sys.modules))"
+GRAPHS = f"""
 import sys, augcl
 augcl.GraphCL(hardness="augcl", epochs=2, progress=False).fit(augcl.load("MUTAG"))
-print(*{"torch._dynamo", "sympy", "lightning_fabric"} & set(sys.modules))
+{LISTED}
+"""
+COMMAND = f"""
+import sys
+from augcl.cli.train import train
+from augcl.runs.data_check import advice
+from augcl.runs.recommend import BESIDE
+from augcl.runs.run import Spec, check, run
+from augcl.runs.seeds import run_seeds
+spec = Spec("MUTAG", epochs=1)
+check(spec, spec.load())
+run(spec, 0, judge=False, progress=False)
+{LISTED}
 """
 
 
-def test_training_on_the_cpu_imports_neither_a_compiler_nor_algebra():
-    done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", SCRIPT], capture_output=True, text=True, check=True
-    )
-    assert done.stdout.split() == []
+def modules_loaded(program):
+    command = [sys.executable, "-W", "ignore", "-c", program]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.split()
+
+
+@pytest.mark.parametrize(
+    "program",
+    [GRAPHS, COMMAND],
+    ids=["fit", "the start of augcl train"],
+)
+def test_a_training_imports_nothing_that_only_the_evaluation_needs(program):
+    assert modules_loaded(program) == []
+
+
+def test_the_evaluation_imports_what_it_needs():
+    program = f"import sys, augcl; augcl.evaluate; {LISTED}"
+    assert "sklearn" in modules_loaded(program)

@@ -100,7 +100,7 @@ def test_what_a_killed_process_left_is_harmless_and_goes(graphs, tmp_path, monke
     ],
 )
 def test_resume_with_another_setting_names_it(graphs, tmp_path, changed, named):
-    settings = {"hardness": None, "epochs": 1}
+    settings = {"hardness": None, "epochs": 1, "tau": 0.2}
     method(**settings).fit(graphs, folder=tmp_path)
     before = {p.name: p.read_bytes() for p in tmp_path.iterdir()}
     with pytest.raises(InputError, match=named):

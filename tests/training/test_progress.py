@@ -3,7 +3,7 @@ import sys
 import time
 
 from augcl.training import progress
-from augcl.training.progress import one_more, print_warning, progress_bar
+from augcl.training.progress import one_more, phase, print_warning, progress_bar
 
 
 def test_a_bar_tells_a_person_what_is_done_and_how_it_goes(monkeypatch):
@@ -55,3 +55,23 @@ def test_a_long_work_says_in_a_file_how_far_it_is(monkeypatch, capsys):
     lines = capsys.readouterr().err.splitlines()
     assert lines
     assert lines[-1].startswith("GCA on planted-9000: 7 of 40, fitting AffinityUncertainty, ")
+
+
+def test_a_phase_says_in_a_file_that_it_goes_on_and_leaves_a_terminal_as_it_was(
+    monkeypatch, capsys
+):
+    monkeypatch.setattr(progress, "LINE_EVERY", 0.05)
+    with phase("reading planted-9000"):
+        time.sleep(0.3)
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[-1].startswith("reading planted-9000, ")
+    with phase("silent", show=False):
+        time.sleep(0.1)
+    assert capsys.readouterr().err == ""
+    screen = io.StringIO()
+    monkeypatch.setattr(sys, "stderr", screen)
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    with phase("reading planted-9000"):
+        pass
+    assert "reading planted-9000" in screen.getvalue()
+    assert screen.getvalue().endswith("\x1b[2K")

@@ -124,7 +124,7 @@ def test_the_learning_rate_may_change(graphs):
 
 
 def test_another_setting_other_graphs_or_fewer_epochs_are_refused(mutag, graphs):
-    model = GraphCL(epochs=2, warm_start=True, progress=False).fit(graphs)
+    model = GraphCL(epochs=2, tau=0.2, warm_start=True, progress=False).fit(graphs)
     told = "cannot resume the last fit: .*tau = 0.2, now it is 0.5; .*or warm_start=False"
     with pytest.raises(InputError, match=told):
         model.set_params(tau=0.5).fit(graphs)

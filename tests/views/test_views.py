@@ -277,3 +277,20 @@ def test_wrong_names_are_told_with_the_choices():
     for ratio in (-0.1, 1.5, float("nan")):
         with pytest.raises(InputError, match=r"ratio of a view is .* between 0 and 1"):
             NodeDrop(ratio)(graphs, generator())
+
+
+@pytest.mark.parametrize("add", [True, False])
+def test_a_view_that_removes_one_direction_of_edges_does_not_call_itself_symmetric(add):
+    graphs = references.random_graphs([30, 25, 12], 0.2, 0)
+    assert graphs.symmetric
+    view = EdgePerturb(ratio=0.3, add=add)(graphs, generator())
+    entries = collections.Counter(map(tuple, view.edge_index.t().tolist()))
+    assert entries != collections.Counter((v, u) for u, v in entries.elements())
+    assert not view.symmetric
+
+
+def test_graphs_with_one_direction_of_edges_stay_so_in_every_view():
+    graphs = references.random_graphs([30, 25, 12], 0.2, 0)
+    directed = EdgePerturb(ratio=0.3, add=False)(graphs, generator())
+    for mode in MODES:
+        assert not named_view(mode)(directed, generator(1)).symmetric

@@ -11,13 +11,12 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from sklearn.base import ClassifierMixin
-from sklearn.utils.validation import check_is_fitted
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from augcl.attacks.victim_network import EdgeFactors, GraphClassifier
 from augcl.checks import whole_number
+from augcl.contract import check_fitted
 from augcl.data.convert import as_graphset
 from augcl.data.graph import GraphSet
 from augcl.data.labels import class_labels
@@ -99,7 +98,7 @@ AT_ONCE = 2048
 """Number of graphs in a batch for predictions."""
 
 
-class GraphClassifierEstimator(ClassifierMixin, GraphEstimator):  # type: ignore[misc]
+class GraphClassifierEstimator(GraphEstimator):
     """Base of classifiers that keep the epoch with the lowest loss on held-out graphs.
 
     The network of a subclass returns (G, C) logits of a batch; its hyper-parameters include
@@ -245,7 +244,7 @@ class GraphClassifierEstimator(ClassifierMixin, GraphEstimator):  # type: ignore
 
     def logits(self, graphs: Any) -> Tensor:
         """Return (n, C) logits of the classes, without gradient."""
-        check_is_fitted(self, "history_")
+        check_fitted(self, "history_")
         data = self._read_as_fitted(graphs)
         device = next(self.network_.parameters()).device
         with torch.no_grad():
@@ -270,6 +269,14 @@ class GraphClassifierEstimator(ClassifierMixin, GraphEstimator):  # type: ignore
         """Return the accuracy: the share of graphs that are classified correctly; y as in `fit`."""
         right = self.predict(X) == class_labels(as_graphset(X), y)
         return float(np.average(right, weights=sample_weight))
+
+    def __sklearn_tags__(self) -> Any:
+        from sklearn.utils import ClassifierTags
+
+        tags = super().__sklearn_tags__()
+        tags.estimator_type, tags.classifier_tags = "classifier", ClassifierTags()
+        tags.target_tags.required = True
+        return tags
 
 
 PUBLISHED_EPOCHS, PUBLISHED_PRETRAINING = 1000, 101

@@ -9,13 +9,13 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 from torch import Tensor, nn
 from torch.nn.functional import nll_loss
 
 from augcl.attacks.rules import CHANGES, Rules, SameComponents, Semantics, flip_edges
 from augcl.attacks.victim_network import EdgeFactors
 from augcl.checks import whole_number
+from augcl.contract import Parametric
 from augcl.data.convert import as_graphset
 from augcl.data.graph import GraphSet
 from augcl.data.labels import class_labels
@@ -141,7 +141,7 @@ class WeightedEdges:
         return slopes.view(2, -1)
 
 
-class Attack(BaseEstimator, ABC):  # type: ignore[misc]
+class Attack(Parametric, ABC):
     """Change few edges of each graph so that a classifier errs, while the true class stays.
 
     A subclass finds the changes in `_flips`; many graphs are attacked at once.

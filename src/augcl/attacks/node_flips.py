@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from augcl.attacks.rules import CHANGES, flip_edges
 from augcl.checks import whole_number
+from augcl.contract import Parametric
 from augcl.data.graph import GraphSet
 from augcl.data.node_graph import NodeGraph
 from augcl.encoders.gcn import GCN
@@ -241,7 +241,7 @@ class NodeAttackResult:
     attacked: float
 
 
-class NodeAttack(BaseEstimator, ABC):  # type: ignore[misc]
+class NodeAttack(Parametric, ABC):
     """Change edges of one node at a time; every target is attacked in its own copy of the graph.
 
     The last edge of a target is never removed. A subclass rates the changes in `_scores`.

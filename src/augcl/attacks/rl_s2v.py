@@ -10,13 +10,13 @@ from typing import Any, Self
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 from torch import Tensor, nn
 
 from augcl.attacks.agent import Agent, Game, QNetwork, Schedule, train_agent
 from augcl.attacks.graph_attack import Attack, predicted
 from augcl.attacks.rules import Semantics, flip_edges
 from augcl.checks import number, whole_number
+from augcl.contract import check_fitted
 from augcl.data.convert import as_graphset
 from augcl.data.graph import GraphSet
 from augcl.errors import InputError, ours
@@ -38,13 +38,17 @@ class LearnedAttack(Attack):
     history_ : list of dict
     """
 
+    network_: Any
+    history_: list[dict[str, Any]]
+    n_features_in_: int
+
     @abstractmethod
     def _network(self, generator: torch.Generator) -> nn.Module:
         """Return an untrained network for `n_features_in_` node features."""
 
     def save(self, path: str | Path) -> None:
         """Write network and settings to a folder, never as a pickle."""
-        check_is_fitted(self, "network_")
+        check_fitted(self, "network_")
         facts = {
             "settings": self.settings(),
             "features": self.n_features_in_,
@@ -310,7 +314,7 @@ class RLS2V(LearnedAttack):
         """Return the graphs with at most `budget` changed edges each; see `Attack.perturb`."""
         if self.learns_on_attacked and not hasattr(self, "network_"):
             return copy.copy(self).fit(model, graphs, y).perturb(model, graphs, y)
-        check_is_fitted(self, "network_", msg="RLS2V is not fitted: call fit(model, graphs) first")
+        check_fitted(self, "network_", "RLS2V is not fitted: call fit(model, graphs) first")
         return super().perturb(model, graphs, y)
 
     def _flips(

@@ -17,6 +17,7 @@ from augcl.cli.options import (
     OUTPUT,
     TRAINING,
     Candidates,
+    Cluster,
     DataDir,
     Features,
     Jobs,
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from augcl.paper.table import Table
     from augcl.runs.recommend import Costs, LeftOut, Scores
     from augcl.runs.run import Spec
+    from augcl.runs.workers import Workers
 
 
 def compare(
@@ -121,6 +123,7 @@ def compare(
     ] = "10m",
     candidates: Candidates = None,
     jobs: Jobs = None,
+    cluster: Cluster = None,
     out: Annotated[
         Path,
         typer.Option(help="Folder for finished cells and tables.", rich_help_panel=OUTPUT),
@@ -148,7 +151,9 @@ def compare(
     from augcl.paper.rows import GRAPHS, NODES, NODES_GRACE
     from augcl.runs.recommend import read_budget
     from augcl.runs.run import Spec
+    from augcl.runs.workers import check_cluster, open_workers
 
+    check_cluster(cluster)
     if select is not None:
         one_of(select, ("inner",), "way to select")
         if not hardness_study:
@@ -181,14 +186,16 @@ def compare(
             data_dir=data_dir,
             reading=reading,
         )
-        _study_hardness(study, table, jobs, as_json=as_json)
+        with open_workers(cluster, jobs) as workers:
+            _study_hardness(study, table, workers, as_json=as_json)
         return
     base = Spec(
         dataset, table.base, "none", epochs=epochs, features=features, options=options, **reading
     )
     asked = split_names(methods, lambda text: False)
-    work = Work(out, seeds, jobs, time_left, data_dir)
-    outcome, failures = _side_by_side(base, asked, work)
+    with open_workers(cluster, jobs) as workers:
+        work = Work(out, seeds, workers, time_left, data_dir)
+        outcome, failures = _side_by_side(base, asked, work)
     show(outcome, out, failures, as_json=as_json)
 
 
@@ -201,10 +208,11 @@ class Work:
 
     out: Path
     seeds: int
-    jobs: int
+    workers: Workers
     budget: float | None
     data_dir: str | None
     scores: dict[str, Scores] = field(default_factory=dict)
+    settings: dict[str, dict[str, Any]] = field(default_factory=dict)
     left_out: list[LeftOut] = field(default_factory=list)
     failures: list[Failure] = field(default_factory=list)
 
@@ -229,16 +237,14 @@ def _side_by_side(base: Spec, asked: tuple[str, ...], work: Work) -> tuple[Outco
     for spec in specs.values() if asked else ():
         spec.estimator(data, 0).check()
     cells = {name: Cell(s, 0, identity(s, work.data_dir)) for name, s in specs.items()}
-    _compute(cells, base, Costs(data), work, strict=bool(asked))
+    _compute(cells, Costs(data), work, strict=bool(asked))
     if not work.scores:
         reason = work.failures[0].reason if work.failures else str(work.left_out[0])
         raise InputError(f"no row could be computed: {reason}")
     return _advice(specs, data, work), work.failures
 
 
-def _compute(
-    cells: Mapping[str, Cell], base: Spec, costs: Costs, work: Work, *, strict: bool
-) -> None:
+def _compute(cells: Mapping[str, Cell], costs: Costs, work: Work, *, strict: bool) -> None:
     """Compute the rows in their order, as far as they fit into the budget.
 
     The first row is always computed. With `strict`, wrong input of a row is a failure; else the
@@ -257,46 +263,58 @@ def _compute(
             missing = [one for one in wanted if not is_finished(one.path(work.out), work.out)]
             reason, seconds = "", None
             while missing and not reason:
+                at_once = work.workers.count
+                rounds = math.ceil(len(missing) / at_once)
+                if work.scores:
+                    costs.try_if_tight(name, cell.spec, rounds, end - time.monotonic())
+                seconds = rounds * costs.seconds(name, cell.spec)
                 left = end - time.monotonic()
-                if cell.spec.method == base.method and cell.spec.epochs != 0:
-                    costs.try_if_tight(base, work.seeds, left)
-                seconds = math.ceil(len(missing) / work.jobs) * costs.seconds(cell.spec)
                 if seconds > left and work.scores:
                     rest = duration(left) if left > 0 else "nothing"
                     reason = f"it takes about {duration(seconds)}, {rest} of the budget was left"
                     break
                 note = "" if left == math.inf else f", {duration(max(0, left))} of the budget left"
                 report(number * work.seeds + len(wanted) - len(missing), f"{name}{note}")
-                now, missing = missing[: work.jobs], missing[work.jobs :]
+                now, missing = missing[:at_once], missing[at_once:]
                 failed = compute_missing(
-                    now, work.out, data_dir=work.data_dir, jobs=work.jobs, progress=False
+                    now, work.out, data_dir=work.data_dir, jobs=work.workers, progress=False
                 )
                 if failed:
                     reason, seconds = failed[0].reason, None
                     if strict or not reason.startswith("InputError"):
                         work.failures += failed
                     reason = reason.removeprefix("InputError: ")
-                _learn(costs, cell, work)
-            _learn(costs, cell, work)
+                _learn(costs, name, cell, work)
+            _learn(costs, name, cell, work)
             if not reason:
                 records = read_seeds(cell.path(work.out), work.out)
                 found = [records[seed] for seed in range(work.seeds) if seed in records]
                 undefined = [r["undefined"] for r in found if r["accuracy"] is None]
                 if found and not undefined:
                     work.scores[name] = Scores.of(found, cell.spec.level)
+                    work.settings[name] = _settings(found[0])
                     continue
                 reason, seconds = (undefined or ["it has no result"])[0], None
             work.left_out.append(LeftOut(name, seconds, reason))
 
 
-def _learn(costs: Costs, cell: Cell, work: Work) -> None:
+def _settings(record: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what was trained, with all settings."""
+    spec = record.get("spec", {})
+    what = {name: spec.get(name) for name in ("method", "hardness", "beside")}
+    own = {k: v for k, v in record.get("settings", {}).items() if k not in (*what, "random_state")}
+    of_hardness = record.get("hardness_settings", {}).get("params", {})
+    return {**what, **own, **({"hardness_settings": of_hardness} if of_hardness else {})}
+
+
+def _learn(costs: Costs, name: str, cell: Cell, work: Work) -> None:
     """Correct the estimates by what a row has cost."""
     from augcl.paper.records import read_seeds
 
     records = read_seeds(cell.path(work.out), work.out).values()
     known = [record["seconds"] for record in records if "seconds" in record]
     if known:
-        costs.measured(cell.spec, known[-1])
+        costs.measured(name, cell.spec, known[-1])
 
 
 def _advice(specs: Mapping[str, Spec], data: GraphSet | NodeGraph, work: Work) -> Outcome:
@@ -305,6 +323,7 @@ def _advice(specs: Mapping[str, Spec], data: GraphSet | NodeGraph, work: Work) -
     from augcl.evaluation.scoring import NAMES
     from augcl.paper.grid import Outcome
     from augcl.runs import recommend
+    from augcl.runs.rows_page import Row
 
     rows = work.scores
     things = "graphs" if isinstance(data, GraphSet) else "nodes"
@@ -337,10 +356,15 @@ def _advice(specs: Mapping[str, Spec], data: GraphSet | NodeGraph, work: Work) -
         "scoring": scoring,
         "seeds": work.seeds,
         "floor": rows[best].floor,
-        "rows": {
-            name: {**_numbers(row, rows[reference]), "command": commands[name]}
+        "rows": [
+            {
+                "name": name,
+                **_numbers(row, rows[reference]),
+                "settings": work.settings[name],
+                "command": commands[name],
+            }
             for name, row in rows.items()
-        },
+        ],
         "left_out": [asdict(out) for out in work.left_out],
         "best_training_free": reference if free else None,
         "best": best,
@@ -353,7 +377,10 @@ def _advice(specs: Mapping[str, Spec], data: GraphSet | NodeGraph, work: Work) -
         },
     }
     grid = _table(data.name, work, reference, things)
-    return Outcome("recommendation", [grid], numbers, sentences=sentences)
+    shown = [Row(n, data.name, rows[n], specs[n], commands[n]) for n in rows]
+    name = f"recommendation-{recommend.file_name(specs[chosen])}"
+    title = f"Methods compared on {data.name}"
+    return Outcome(name, [grid], numbers, sentences=sentences, rows=shown, title=title)
 
 
 def _table(title: str, work: Work, reference: str, things: str) -> Grid:
@@ -362,6 +389,7 @@ def _table(title: str, work: Work, reference: str, things: str) -> Grid:
     from augcl.paper.grid import Grid
     from augcl.runs.cost import size
     from augcl.runs.recommend import (
+        ALIKE,
         BESIDE,
         difference_text,
         score_text,
@@ -393,7 +421,8 @@ def _table(title: str, work: Work, reference: str, things: str) -> Grid:
     notes = [
         f"{first.protocol}, {work.seeds} seed{'s' * (work.seeds > 1)}, the same splits for all "
         f"rows. ±: half of the 95 % interval. train: one training on one core. embed: {embedded}. "
-        "memory: peak, with Python and torch."
+        "memory: peak, with Python and torch. Cheap is what takes few seconds to train and to "
+        f"embed; costs within {ALIKE:g} s are alike."
     ]
     parts = list(dict.fromkeys(f"+{part}" for name in rows for part in name.split("+")[1:]))
     weighted = [part for part in parts if part[1:] not in BESIDE]
@@ -407,24 +436,27 @@ def _table(title: str, work: Work, reference: str, things: str) -> Grid:
 def _numbers(row: Scores, reference: Scores) -> dict[str, Any]:
     """Return the numbers of a row as plain JSON."""
     apart = None if row is reference else row.minus(reference)
+    low, high = row.interval() or (None, None)
     return {
-        "mean": row.mean,
-        "interval": row.interval(),
-        "splits": [[None if math.isnan(v) else v for v in seed] for seed in row.outer.tolist()],
-        "against_training_free": None if apart is None else asdict(apart),
+        "score": row.mean,
+        "low": low,
+        "high": high,
         "training_seconds": row.training,
         "embedding_seconds": row.embedding,
         "memory_bytes": row.memory,
+        "against_training_free": None if apart is None else asdict(apart),
+        "splits": [[None if math.isnan(v) else v for v in seed] for seed in row.outer.tolist()],
     }
 
 
 # Does a weighting of negatives help?
 
 
-def _study_hardness(study: Any, table: Table, jobs: int, *, as_json: bool) -> None:
+def _study_hardness(study: Any, table: Table, workers: Workers, *, as_json: bool) -> None:
     """Show floor, base, every hardness and the oracle, and what the evidence supports."""
     from augcl.paper.cells import compute_missing
     from augcl.paper.reproductions import compared
+    from augcl.runs.recommend import file_name
     from augcl.runs.run import check
 
     (dataset,) = study.datasets
@@ -446,8 +478,9 @@ def _study_hardness(study: Any, table: Table, jobs: int, *, as_json: bool) -> No
             f"a difference from chance: --seeds {enough} or more gives a verdict",
             err=True,
         )
-    failures = compute_missing(study.cells(table), study.out, data_dir=study.data_dir, jobs=jobs)
-    show(compared(study, table, "comparison"), study.out, failures, as_json=as_json)
+    failures = compute_missing(study.cells(table), study.out, data_dir=study.data_dir, jobs=workers)
+    name = f"comparison-{file_name(spec)}"
+    show(compared(study, table, name), study.out, failures, as_json=as_json)
 
 
 def _base(method: str, known: Iterable[str], level: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -12,6 +13,7 @@ from augcl.cli.options import (
     DataDir,
     Features,
     Json,
+    Listing,
     Missing,
     SkipBad,
     Smiles,
@@ -47,21 +49,20 @@ def data(
     from augcl.data.catalogue import GRAPH_SETS, NODE_SETS
     from augcl.data.formats import KNOWN
     from augcl.data.summary import described_columns
+    from augcl.training.progress import phase
 
     if dataset is None:
         if as_json:
             typer.echo(json.dumps(names()))
             return
-        for level, sets in (("graphs", GRAPH_SETS), ("nodes", NODE_SETS)):
-            for name, text in sets.items():
-                typer.echo(f"{name:<18}{level:<8}{text}")
-        typer.echo(
-            f"{'planted-N':<18}{'nodes':<8}N nodes drawn at random, 10 classes (no download)"
-        )
-        typer.echo(f"{'or a path':<18}{'':<8}{KNOWN}")
+        levels = (("graphs", GRAPH_SETS), ("nodes", NODE_SETS))
+        sets = [(name, level, text) for level, of in levels for name, text in of.items()]
+        planted = ("planted-N", "nodes", "N nodes drawn at random, 10 classes (no download)")
+        listed = (*sets, planted, ("or a path", "", KNOWN))
+        Console().print(Listing(("data set", "of", "what"), listed))
         return
-    facts = statistics(
-        load(
+    with phase(f"reading {Path(dataset).name}"):
+        loaded = load(
             dataset,
             data_dir=data_dir,
             features=features,
@@ -71,7 +72,7 @@ def data(
             smiles=smiles,
             skip_bad=skip_bad,
         )
-    )
+        facts = statistics(loaded)
     if as_json:
         typer.echo(json.dumps(facts, indent=1))
         return

@@ -123,6 +123,7 @@ def _data(
     from augcl.runs.cost import look_at_cost
     from augcl.runs.data_check import look_at_data
     from augcl.runs.run import Spec, check
+    from augcl.training.progress import phase
 
     try:
         of_nodes = level_of(dataset, data_dir=data_dir) == "node"
@@ -142,7 +143,8 @@ def _data(
         hardness_options=hardness_options,
         **reading,
     )
-    data = spec.load(data_dir)
+    with phase(f"reading {Path(dataset).name}", show=show):
+        data = spec.load(data_dir)
     check(spec, data, judge=False)
     findings = look_at_data(data, spec.estimator(data, 0), dataset)
     seeds = 1 if of_nodes else 5

@@ -9,6 +9,7 @@ import os
 import signal
 import sys
 import warnings
+import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
@@ -21,12 +22,14 @@ from augcl.cli.data import data
 from augcl.cli.doctor import doctor
 from augcl.cli.embed import embed
 from augcl.cli.evaluate import evaluate
+from augcl.cli.explore import explore
 from augcl.cli.methods import methods
 from augcl.cli.neighbors import neighbors
 from augcl.cli.report import report
 from augcl.cli.reproduce import reproduce
 from augcl.cli.train import train
 from augcl.errors import InputError, printable
+from augcl.training.launch import LOST, is_follower, last_word
 from augcl.training.progress import print_warning
 from augcl.training.threads import keep_freed_memory
 
@@ -43,8 +46,20 @@ CURES = {
     errno.EISDIR: "give a file, not a folder",
 }
 
+GREETING = f"""\
+augcl {__version__}: embeddings of graphs, or of the nodes of a graph, without labels.
+
+Three commands to try; none of them needs a file or a network:
+
+    augcl train               learn embeddings of 188 molecules; write a report
+    augcl compare             find out which method suits them
+    augcl train digits-knn    embed the nodes of one graph
+
+Your own graphs: augcl data my.zip shows what is in a file, augcl compare my.zip
+recommends what to use. All commands: augcl --help\
+"""
+
 app = typer.Typer(
-    no_args_is_help=True,
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
     help="Self-supervised learning on graphs with hardness-aware negatives (AUGCL).\n\n"
@@ -75,9 +90,14 @@ COMMANDS = (
     methods,
     doctor,
     report,
+    explore,
 )
 for command in COMMANDS:
     app.command(help=flowing(command.__doc__ or ""))(command)
+
+
+ALONE = ("compare", "reproduce", "attack")
+"""Commands that train many models, each in one process."""
 
 
 def _version(show: bool) -> None:
@@ -86,13 +106,20 @@ def _version(show: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
+@app.callback(invoke_without_command=True)
 def _options(
+    context: typer.Context,
     version: bool = typer.Option(
         False, "--version", callback=_version, is_eager=True, help="Print the version and exit."
     ),
 ) -> None:
-    pass
+    if context.invoked_subcommand is None:
+        typer.echo(GREETING)
+    if context.invoked_subcommand in ALONE and int(os.environ.get("WORLD_SIZE") or 1) > 1:
+        raise InputError(
+            f"several processes share the work of augcl train alone: start augcl "
+            f"{context.invoked_subcommand} without torchrun (--jobs uses all cores)"
+        )
 
 
 def main() -> None:
@@ -112,7 +139,7 @@ def main() -> None:
 
 def _run() -> int:
     try:
-        with _terminating():
+        with _stopping():
             code = app(standalone_mode=False)
     except SystemExit as stop:  # the way of Typer and Rich to say that nobody reads the output
         if not isinstance(stop.__context__, BrokenPipeError):
@@ -123,7 +150,8 @@ def _run() -> int:
     except MemoryError:
         code = _fail("not enough memory: use a smaller batch size or --jobs 1, or a larger machine")
     except InputError as error:
-        code = _fail(str(error))
+        said = last_word(error)
+        code = LOST if said is None else _fail(said)
     except OSError as error:
         if error.errno is None:
             raise
@@ -138,8 +166,7 @@ def _run() -> int:
         message = error.format_message()
         context = getattr(error, "ctx", None)
         command = "augcl" if context is None else context.command_path
-        # Without a message the help was asked for, by giving no command, and has been printed.
-        code = _fail(f"{message} (see {command} --help)") if message else 0
+        code = _fail(f"{message} (see {command} --help)")
     if code == INTERRUPTED:  # Typer returns this code for Ctrl-C
         code = _signal_code
         cures = {
@@ -148,31 +175,61 @@ def _run() -> int:
             "reproduce": "; the same command continues",
             "compare": "; the same command continues",
         }
+        if is_follower():
+            return code
         _fail("stopped" + cures.get("".join(sys.argv[1:2]), ""))
+        exec("")  # if Ctrl-C met another `exec`, Python would end by the signal, not by our code
     return code if isinstance(code, int) else 0
 
 
 _signal_code = INTERRUPTED
+UNHEARD = 1.0
+"""Seconds after which a signal is raised again if its exception was lost."""
+
+
+class _Stopped(KeyboardInterrupt):
+    """Ctrl-C or SIGTERM; a class of our own, because weak references need one."""
 
 
 @contextmanager
-def _terminating() -> Iterator[None]:
-    """Let SIGTERM, which batch systems send, end the command as Ctrl-C does."""
+def _stopping() -> Iterator[None]:
+    """Let Ctrl-C and SIGTERM, which batch systems send, end the command alike, and for sure.
 
-    def stop(*_: object) -> None:
+    C code that is importing or calling back may drop an exception; the training would go on. If
+    the exception is gone before the command has ended, another one is raised.
+    """
+    raised: weakref.ref[_Stopped] | None = None
+
+    def stop(number: int, _: object) -> None:
         global _signal_code
-        _signal_code = TERMINATED
-        raise KeyboardInterrupt
+        nonlocal raised
+        if number == signal.SIGTERM:
+            _signal_code = TERMINATED
+        if repeats:
+            signal.setitimer(signal.ITIMER_REAL, UNHEARD)
+            if number == signal.SIGALRM and raised is not None and raised() is not None:
+                return  # on its way
+        error = _Stopped()
+        raised = weakref.ref(error)
+        try:
+            raise error
+        finally:
+            del error  # else its traceback keeps it
 
-    try:
-        before = signal.signal(signal.SIGTERM, stop)
-    except ValueError:  # not in the main thread
-        yield
-        return
+    repeats = hasattr(signal, "setitimer")
+    numbers = [signal.SIGINT, signal.SIGTERM] + ([signal.SIGALRM] if repeats else [])
+    before = {}
+    with suppress(ValueError):  # not in the main thread
+        for number in numbers:
+            if signal.getsignal(number) is not signal.SIG_IGN:  # as behind nohup
+                before[number] = signal.signal(number, stop)
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        if before and repeats:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _nobody_reads() -> int:

@@ -7,10 +7,8 @@ from typing import Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
-from augcl.cli.options import Json, any_case
+from augcl.cli.options import Json, Listing, any_case, plain
 from augcl.errors import one_of
 
 
@@ -50,16 +48,14 @@ def methods(
     if as_json:
         typer.echo(json.dumps(listed, indent=1, ensure_ascii=False))
         return
-    table = Table(box=None, pad_edge=False)
-    for column in ("method", "in paper", "embeds", "year", "takes", "what it does"):
-        width = 10 if column == "in paper" else None
-        table.add_column(column, overflow="fold", no_wrap=column == "method", max_width=width)
+    header = ("method", "in paper", "embeds", "year", "takes", "what it does")
+    rows = []
     for facts in listed:
         year = "" if facts["year"] is None else str(facts["year"])
         paper = "" if facts["paper"] == facts["method"] else facts["paper"]
-        embeds = f"{facts['level']}s"
-        table.add_row(facts["method"], paper, embeds, year, facts["cost"], facts["does"])
-    Console().print(table)
+        told = (facts["method"], paper, f"{facts['level']}s", year, facts["cost"], facts["does"])
+        rows.append(told)
+    Console().print(Listing(header, tuple(rows)))
 
 
 def _parameters(name: str, level: str | None, as_json: bool) -> None:
@@ -78,11 +74,9 @@ def _parameters(name: str, level: str | None, as_json: bool) -> None:
         facts = {n: {"default": d, "text": text} for n, (d, text) in found.items()}
         typer.echo(json.dumps({"name": name, "parameters": facts}, indent=1, ensure_ascii=False))
         return
-    typer.echo(f"{name}: {(kind.__doc__ or '').strip().splitlines()[0]}")
-    table = Table(box=None, pad_edge=False)
-    for column in ("parameter", "default", "meaning"):
-        table.add_column(column, overflow="fold", no_wrap=column == "parameter")
+    Console().print(plain(f"{name}: {(kind.__doc__ or '').strip().splitlines()[0]}"))
+    rows = []
     for parameter, (default, text) in found.items():
         shown = str(default).lower() if isinstance(default, bool | None) else str(default)
-        table.add_row(parameter, shown, Text(text))
-    Console().print(table)
+        rows.append((parameter, shown, text))
+    Console().print(Listing(("parameter", "default", "meaning"), tuple(rows)))

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Annotated
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.cells import cell_len
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
 from augcl.errors import printable
+
+if TYPE_CHECKING:
+    from rich.console import Console, ConsoleOptions, RenderResult
 
 DATA, METHOD, TRAINING, OUTPUT = "Data", "Method", "Training", "Output"
 
@@ -23,12 +29,48 @@ Candidates = Annotated[
         rich_help_panel=TRAINING,
     ),
 ]
+BatchNodes = Annotated[
+    int | None,
+    typer.Option(
+        min=16,
+        help="Number of nodes per mini-batch, for embeddings of nodes.",
+        show_default="all nodes; 8,192 of a graph with more than 100,000",
+        rich_help_panel=TRAINING,
+    ),
+]
 Jobs = Annotated[
     int | None,
     typer.Option(
         min=1,
         help="Number of trainings that run at the same time.",
         show_default="number of cores",
+        rich_help_panel=TRAINING,
+    ),
+]
+Cluster = Annotated[
+    str | None,
+    typer.Option(
+        metavar="WHERE",
+        help="Send the trainings to the workers of a Dask cluster: tcp://host:8786, a scheduler "
+        "file, or local:4 for four processes here; see docs/security.md.",
+        show_default="processes of this machine",
+        rich_help_panel=TRAINING,
+    ),
+]
+Devices = Annotated[
+    int,
+    typer.Option(
+        min=1,
+        help="Number of processes of each machine that train one model together; each takes a GPU "
+        "with --device cuda.",
+        rich_help_panel=TRAINING,
+    ),
+]
+Nodes = Annotated[
+    int,
+    typer.Option(
+        min=1,
+        help="Number of machines for --devices; start the command on each, see docs/scaling.md.",
         rich_help_panel=TRAINING,
     ),
 ]
@@ -118,6 +160,37 @@ def two_columns(title: str, rows: Iterable[tuple[str, str]], caption: str | None
     for name, value in rows:
         table.add_row(plain(name), plain(value))
     return table
+
+
+@dataclass(frozen=True)
+class Listing:
+    """Rows of short facts and, last, a sentence: a table, or a paragraph a row where it is narrow.
+
+    The texts are ours or escaped; brackets are no markup.
+    """
+
+    header: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        names, *facts = zip(*(row[:-1] for row in (self.header, *self.rows)), strict=True)
+        widths = [max(map(cell_len, names)), *(min(FACT, max(map(cell_len, f))) for f in facts)]
+        if sum(width + 2 for width in widths) + SENTENCE > options.max_width:
+            for name, *between, sentence in self.rows:
+                told = [fact for fact in between if fact]
+                yield plain(f"{name} ({', '.join(told)})" if told else name, "bold")
+                yield Padding(plain(sentence), (0, 0, 0, 4))
+            return
+        table = Table(box=None, pad_edge=False)
+        for name, width in zip(self.header, [*widths, None], strict=True):
+            table.add_column(name, width=width)
+        for row in self.rows:
+            table.add_row(*map(plain, row))
+        yield table
+
+
+FACT, SENTENCE = 10, 24
+"""Columns of the terminal that a fact of a `Listing` has at most, and its sentences at least."""
 
 
 def plain(text: object, style: str = "") -> Text:

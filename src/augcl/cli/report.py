@@ -8,18 +8,15 @@ from typing import Annotated
 import typer
 
 from augcl.cli.options import say
-from augcl.errors import need
 
 
 def report(
     run: Annotated[Path, typer.Argument(help="Folder of a finished run.")],
 ) -> None:
-    """Write the report.html of a run again: loss, weights, embeddings, score.
+    """Write the report.html of a run again: map, graphs, weights, curves, score.
 
     Example: augcl report runs/mine
     """
-    need("plotly", "report.html")
-    need("jinja2", "report.html")
     from augcl.runs.page import write_report
 
     say(f"wrote {write_report(run)}")

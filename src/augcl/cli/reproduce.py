@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from pathlib import Path
-from threading import Thread
 from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
@@ -16,6 +15,7 @@ from augcl.cli.options import (
     METHOD,
     OUTPUT,
     TRAINING,
+    Cluster,
     DataDir,
     Jobs,
     Json,
@@ -102,6 +102,7 @@ def reproduce(
         ),
     ] = False,
     jobs: Jobs = None,
+    cluster: Cluster = None,
     out: Annotated[
         Path,
         typer.Option(help="Folder for finished cells, tables and figures.", rich_help_panel=OUTPUT),
@@ -124,12 +125,13 @@ def reproduce(
     """
     need("matplotlib", "augcl reproduce")
     jobs = jobs or os.cpu_count() or 1
-    sure = _cells_at_least(what, methods, seeds, out)
-    if min(jobs, sure) > 1:
-        _start_workers(min(jobs, sure))
     from augcl.paper.reproductions import REPRODUCTIONS
     from augcl.paper.study import Study
+    from augcl.runs.workers import check_cluster, open_workers
 
+    check_cluster(cluster)
+    if cluster is not None and what == "time":
+        raise InputError("--cluster has no meaning for time, which is measured on this machine")
     about = REPRODUCTIONS[one_of(what, REPRODUCTIONS, "reproduction")]
     if select is not None:
         one_of(select, ("inner",), "way to select")
@@ -161,7 +163,8 @@ def reproduce(
         select=select is not None,
         data_dir=data_dir,
     )
-    failures = about.compute(study, jobs)
+    with open_workers(cluster, jobs) as workers:
+        failures = about.compute(study, workers)
     show(about.outcome(study), out, failures, as_json=as_json)
 
 
@@ -197,22 +200,6 @@ def _report(failures: list[Failure]) -> NoReturn:
         say(f"  {who}: {reason}", err=True)
     mistake = all(reason.startswith("InputError") for reason in reasons)
     raise typer.Exit(2 if mistake else 1)
-
-
-def _start_workers(count: int) -> None:
-    """Let worker processes import torch while this one does: it takes each of them seconds."""
-    from joblib import Parallel, delayed
-
-    imports = [delayed(exec)("import augcl.paper.cells")] * count
-    Thread(target=Parallel(count), args=(imports,), daemon=True).start()
-
-
-def _cells_at_least(what: str, methods: list[str] | None, seeds: int | None, out: Path) -> int:
-    """Count the cells that are surely computed, before importing anything that takes seconds."""
-    if what == "time" or (out / "cells").exists() or any(out.glob("*.jsonl")):
-        return 0  # measured one by one; maybe all done
-    rows = sum(len(text.split(",")) for text in methods) if methods else 2
-    return rows * (seeds or 1)
 
 
 def split_names(given: list[str] | None, whole: Callable[[str], bool]) -> tuple[str, ...]:

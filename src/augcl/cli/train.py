@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
+import sys
+import warnings
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -16,13 +19,17 @@ from augcl.cli.options import (
     METHOD,
     OUTPUT,
     TRAINING,
+    BatchNodes,
     Candidates,
+    Cluster,
     DataDir,
     Device,
+    Devices,
     Features,
     Jobs,
     Json,
     Missing,
+    Nodes,
     SkipBad,
     Smiles,
     Targets,
@@ -32,8 +39,14 @@ from augcl.cli.options import (
     two_columns,
 )
 from augcl.cli.settings import Settings, read_settings
-from augcl.errors import InputError, need, one_of
+from augcl.errors import InputError, one_of
 from augcl.files import LOCK, locked
+from augcl.training.launch import (
+    environments,
+    is_follower,
+    run_together,
+    this_command,
+)
 
 FLOORS = {"graph": "wl", "node": "propagation"}
 """What stands beside the default method."""
@@ -154,8 +167,12 @@ def train(
         ),
     ] = None,
     candidates: Candidates = None,
+    batch_nodes: BatchNodes = None,
     device: Device = "cpu",
+    devices: Devices = 1,
+    nodes: Nodes = 1,
     jobs: Jobs = None,
+    cluster: Cluster = None,
     evaluate: Annotated[
         bool,
         typer.Option(
@@ -198,15 +215,30 @@ def train(
     """
     if resume and overwrite:
         raise InputError("--resume continues a run and --overwrite replaces it: give only one")
+    ranks = environments(devices, nodes)
+    if ranks is not None:
+        raise typer.Exit(run_together(this_command(), ranks))
+    if is_follower():
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115 - the first process speaks
+        warnings.showwarning = lambda *_, **__: None
 
     from augcl.data.loading import level_of
     from augcl.evaluation.svm import HINT
     from augcl.runs.data_check import MANY_CLASSES, advice
     from augcl.runs.models import METHODS, method_name
+    from augcl.runs.page import write_report
     from augcl.runs.recommend import BESIDE
     from augcl.runs.run import Spec, check
-    from augcl.runs.seeds import Place, clear_run, run_seeds
+    from augcl.runs.seeds import Place, clear_run, join_seeds, run_seeds
+    from augcl.runs.workers import check_cluster
+    from augcl.training.processes import expected
+    from augcl.training.progress import phase
 
+    check_cluster(cluster)
+    if expected() > 1 and (cluster is not None or (jobs or 1) > 1):
+        raise InputError(
+            "several processes train one model after the other: leave --jobs and --cluster out"
+        )
     level = level_of(dataset, data_dir=data_dir)
     default = method is None and preset in (None, "default") and recipe == "default"
     floor = (beside or (FLOORS[level] if default else "none")).lower()
@@ -217,7 +249,7 @@ def train(
     for option, asked in (("epochs", epochs is not None), ("recipe", recipe != "default")):
         if asked and option not in known:
             raise InputError(f"{method} has no option {option}: leave it out")
-    flags = {"batch_size": batch_size, "candidates": candidates}
+    flags = {"batch_size": batch_size, "candidates": candidates, "batch_nodes": batch_nodes}
     options, hardness_options = read_settings(
         settings, method, hardness, {**flags, "lr": lr, "tau": tau}
     )
@@ -240,7 +272,8 @@ def train(
         skip_bad=skip_bad,
     )
     graphs = spec.level == "graph"
-    data = spec.load(data_dir)  # wrong input ends here
+    with phase(f"reading {Path(dataset).name}"):
+        data = spec.load(data_dir)  # wrong input ends here
     if graphs and epochs is None:  # as the method says
         spec = replace(spec, epochs=spec.estimator(data, 0).settings().get("epochs") or None)
     if default and beside is None and getattr(data, "smiles", None) is not None:
@@ -252,20 +285,25 @@ def train(
         cures = [finding.cure for finding in findings if finding.about == MANY_CLASSES]
         said = str(error).replace(HINT, "") if cures else str(error)  # the cure says the same
         raise InputError("; ".join([said, *cures])) from None
-    for finding in [] if as_json else findings:
+    for finding in [] if as_json or is_follower() else findings:
         say(f"{finding.level}: {finding.about}: {finding.what}; {finding.cure}")
     seeds = seeds or (5 if graphs else 1)
     out = out or Path("runs") / f"{data.name}-{method}-{hardness}"
-    if resume and not out.exists():
+    del data  # each seed loads its own: a large graph need not be there twice
+    if resume and not out.exists() and not is_follower():
         say(f"augcl: no run to resume in {out}: starting a new one", err=True)
     place = Place(
         out=out,
         data_dir=data_dir,
         device=device,
-        jobs=jobs or os.cpu_count() or 1,
+        jobs=jobs or (os.cpu_count() or 1 if expected() == 1 else 1),
+        cluster=cluster,
         resume=resume,
         judge=evaluate,
     )
+    if is_follower():
+        join_seeds(spec, place)
+        return
     with locked(out):
         if not resume and any(path.name != LOCK for path in out.iterdir()):
             if not overwrite:
@@ -274,27 +312,14 @@ def train(
                 )
             clear_run(out)
         result = run_seeds(spec, seeds, place)
-        page = _write_page(out)
+        with phase("writing the report"):
+            write_report(out)
     if as_json:
         typer.echo(json.dumps(result, indent=1))
     else:
         Console().print(result_table(result))
-        written = "Embeddings, model and report.html" if page else "Embeddings and model"
-        say(f"{written} are in {out}")
-
-
-def _write_page(out: Path) -> bool:
-    """Write report.html if the packages that draw it are installed, else say what is missing."""
-    try:
-        need("plotly", "report.html")
-        need("jinja2", "report.html")
-    except InputError as missing:
-        say(f"augcl: warning: {missing}, then augcl report {out}", err=True)
-        return False
-    from augcl.runs.page import write_report
-
-    write_report(out)
-    return True
+        say(f"Embeddings, model and report.html are in {out}")
+        say(f"See it: augcl explore {shlex.quote(str(out))}")
 
 
 def _hardness_name(name: str) -> str:

@@ -22,7 +22,7 @@ from augcl.data.node_graph import NodeGraph, Splits
 from augcl.data.sparse import torch_csr
 from augcl.files import atomic_path
 
-FORMAT = 7  # count up when a reader gives other arrays for the same file
+FORMAT = 8  # count up when a reader gives other arrays for the same file
 SMALLEST = 1_000_000  # bytes; smaller files are read as fast as the cache
 
 G = TypeVar("G")
@@ -129,7 +129,7 @@ def _cleaned(about: dict[str, Any]) -> Cleaned | None:
 
 def _save(tensors: dict[str, Tensor], about: dict[str, Any], target: Path) -> None:
     tensors = {key: value.contiguous() for key, value in tensors.items()}
-    about = about | {"checksum": _checksum(tensors)}
+    about = about | {"checksum": _checksum(tensors, about)}
     try:
         with atomic_path(target) as temporary:
             save_file(tensors, temporary, metadata={"augcl": json.dumps(about)})
@@ -144,13 +144,15 @@ def _load(target: Path) -> Parts | None:
         with safe_open(target, framework="pt") as file:
             tensors = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118
             about = json.loads(file.metadata()["augcl"])
-        return (tensors, about) if about.pop("checksum") == _checksum(tensors) else None
-    except (OSError, SafetensorError, KeyError, TypeError, ValueError):
+        expected = about.pop("checksum")
+        return (tensors, about) if expected == _checksum(tensors, about) else None
+    except (OSError, SafetensorError, AttributeError, KeyError, TypeError, ValueError):
         return None
 
 
-def _checksum(tensors: dict[str, Tensor]) -> int:
-    total = 0
-    for key in sorted(tensors):
+def _checksum(tensors: dict[str, Tensor], about: dict[str, Any]) -> int:
+    shapes = {key: (str(value.dtype), tuple(value.shape)) for key, value in sorted(tensors.items())}
+    total = zlib.crc32(json.dumps([shapes, about], sort_keys=True).encode())
+    for key in shapes:
         total = zlib.crc32(tensors[key].flatten().view(torch.uint8).numpy().data, total)
     return total

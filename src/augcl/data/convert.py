@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import accumulate
 from typing import Any, NamedTuple
 
-import networkx as nx
 import numpy as np
 import torch
 from torch import Tensor
@@ -15,7 +14,7 @@ from torch import Tensor
 from augcl.data.csv_folder import refuse_hidden_classes, targets_of_graphs
 from augcl.data.edges import check_pairs
 from augcl.data.features import node_features
-from augcl.data.graph import GraphSet
+from augcl.data.graph import GraphSet, is_networkx
 from augcl.data.labels import class_names, class_numbers
 from augcl.data.table import Table, known_numbers, warn_unused
 from augcl.data.targets import Reading, Targets, chosen_columns, stacked_targets
@@ -66,13 +65,14 @@ def as_graphset(
 
     Examples
     --------
+    >>> import networkx as nx
     >>> as_graphset([nx.Graph([("a", "b")], y=0), nx.Graph([(1, 2), (2, 3)], y=1)])
     GraphSet('graphs': 2 graphs, 5 nodes, 6 edge entries, 1 features, 2 classes)
     """
     if not isinstance(graphs, GraphSet):
         how = Reading(target, task, missing)  # type: ignore[arg-type]
         items = list(_items(graphs))
-        if items and all(isinstance(graph, nx.Graph) for graph in items):
+        if items and all(is_networkx(graph) for graph in items):
             graphs = graphset_of_networkx(items, how)
         else:
             read = [_read(graph, number, how) for number, graph in enumerate(items, 1)]
@@ -192,7 +192,7 @@ def _items(graphs: Any) -> Iterable[Any]:
     if isinstance(graphs, Batch):
         items: Iterable[Any] = graphs.to_data_list()
         return items
-    if isinstance(graphs, (Data, nx.Graph)):
+    if isinstance(graphs, Data) or is_networkx(graphs):
         raise InputError(
             f"expected a list of graphs, got one graph (a {type(graphs).__name__}): give [graph]"
         )

@@ -17,6 +17,7 @@ from augcl.data.csv_folder import (
 )
 from augcl.data.graph import GraphSet
 from augcl.data.graphml import SUFFIXES, read_graphml, read_graphml_graph
+from augcl.data.large import EDGES, FEATURES, large_file, ogb_splits, read_large
 from augcl.data.limits import reading
 from augcl.data.molecules import read_molecules
 from augcl.data.node_convert import as_node_graph
@@ -34,7 +35,8 @@ KNOWN = (
     "(or .parquet), a .csv or .parquet of molecules with a column smiles, "
     "GraphML/GML (one file or a folder of them), a gnn-benchmark or heterophilous-graphs .npz, "
     "Wiki-CS data.json, "
-    "or a folder of planetoid files (ind.NAME.x …)"
+    "a folder of planetoid files (ind.NAME.x …), an OGB folder (raw/edge.csv.gz), "
+    "or a folder with features.npy and edges.npy"
 )
 
 
@@ -112,6 +114,11 @@ def _read_graph(path: Path, told: Reading) -> NodeGraph:
             return with_task(
                 cached_graph(file, lambda found: read_wikics(found, told), told.missing), told
             )
+        if file.name == FEATURES:  # its features are mapped already
+            return with_task(read_large(file, told), told)
+        if file.name == EDGES:
+            graph = cached_graph(file.parent, lambda _: read_large(file, told), told.mark)
+            return with_task(replace(graph, splits=ogb_splits(file, graph.num_nodes)), told)
         return with_task(read_planetoid(file, told), told)
     if path.is_file() and path.suffix.lower() in SUFFIXES:
         return read_graphml_graph(path, told)
@@ -142,6 +149,9 @@ def _only_nodes(path: Path) -> Path | None:
     if path.is_file():
         own = path.suffix.lower() in (".npz", ".json") or planetoid_file(path) is not None
         return path if own else None
+    large = large_file(path)
+    if large is not None:
+        return large
     if table_file(path, "edges") is not None:
         return None
     for folder in (path, path / "raw"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
@@ -346,3 +347,8 @@ def _check_within(target: Tensor, node_ptr: Tensor, edge_ptr: Tensor) -> None:
     if bool(leaves.any()):
         first = int(graph[leaves.nonzero()[0]])
         raise InputError(f"an edge connects graph number {first + 1} with another graph")
+
+
+def is_networkx(graph: Any) -> bool:
+    """Return whether it is a networkx graph; without importing networkx, which is slow."""
+    return "networkx" in sys.modules and isinstance(graph, sys.modules["networkx"].Graph)

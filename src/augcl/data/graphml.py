@@ -7,8 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import networkx as nx
-
 from augcl.data.convert import graphset_of_networkx
 from augcl.data.graph import GraphSet
 from augcl.data.node_convert import graph_of_networkx
@@ -29,6 +27,7 @@ def read_graphml(path: str | os.PathLike[str], how: Reading | None = None) -> Gr
     Examples
     --------
     >>> import tempfile
+    >>> import networkx as nx
     >>> folder = Path(tempfile.mkdtemp())
     >>> nx.write_graphml(nx.path_graph(3), folder / "path.graphml")
     >>> nx.write_gml(nx.cycle_graph(4), folder / "ring.gml")
@@ -58,6 +57,7 @@ def read_graphml_graph(path: str | os.PathLike[str], how: Reading | None = None)
     Examples
     --------
     >>> import tempfile
+    >>> import networkx as nx
     >>> file = Path(tempfile.mkdtemp()) / "pair.graphml"
     >>> pair = nx.Graph([("ann", "bob")])
     >>> nx.set_node_attributes(pair, {"ann": "old", "bob": "young"}, "y")
@@ -74,6 +74,8 @@ def read_graphml_graph(path: str | os.PathLike[str], how: Reading | None = None)
 
 
 def _read(file: Path) -> Any:
+    import networkx as nx  # slow to import
+
     gml = file.suffix.lower() == ".gml"
     with readable(file):
         try:

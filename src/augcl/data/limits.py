@@ -75,10 +75,11 @@ def _check_place(path: Path) -> None:
             continue
         regular(entry)
         if found.st_size > most_bytes():
-            raise _too_large(f"{entry} has {found.st_size:,} bytes")
+            raise too_large(f"{entry} has {found.st_size:,} bytes")
 
 
-def _too_large(what: str) -> InputError:
+def too_large(what: str) -> InputError:
+    """Return the error for something above the limit."""
     gigabytes = most_bytes() / 1e9
     return InputError(f"{what}, more than {gigabytes:g} GB: set $AUGCL_MAX_GB to read it anyway")
 
@@ -95,7 +96,7 @@ def check_archive(archive: zipfile.ZipFile, path: Path) -> None:
     """Refuse a zip that unpacks to far more than its own size."""
     unpacked = sum(member.file_size for member in archive.infolist())
     if unpacked > most_bytes():
-        raise _too_large(f"{path} unpacks to {unpacked:,} bytes")
+        raise too_large(f"{path} unpacks to {unpacked:,} bytes")
     packed = path.stat().st_size
     if unpacked > max(SMALL, RATIO * packed) and "AUGCL_MAX_GB" not in os.environ:
         raise InputError(

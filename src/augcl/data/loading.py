@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -51,6 +53,45 @@ NODE_FILES = {
 
 BELOW = ("npz", "heterophilous", "planetoid")
 """Folders below a data folder in which files of single graphs may lie."""
+
+
+_MOVED: ContextVar[Mapping[str, Path]] = ContextVar("moved")
+
+
+@contextmanager
+def moved(places: Mapping[str, Path]) -> Iterator[None]:
+    """Read some data sets, by name or by path as given, from another place than usual.
+
+    For a process on another machine, where the path that a user gave does not exist.
+
+    >>> with moved({"a/b.zip": PACKAGED / "MUTAG.zip"}):
+    ...     len(load("a/b.zip"))
+    188
+    """
+    before = _MOVED.set(places)
+    try:
+        yield
+    finally:
+        _MOVED.reset(before)
+
+
+def files_of(name_or_path: PathLike, *, data_dir: PathLike | None = None) -> list[Path]:
+    """Return what `load` would read from this disk: one path, of a file or folder, in most cases.
+
+    Empty for data sets that are generated, part of the package, or not downloaded yet.
+
+    >>> files_of("MUTAG"), files_of("digits-knn")
+    ([], [])
+    """
+    known, path = _wanted(name_or_path, data_dir)
+    if known is not None:
+        find = find_node_set if is_node_set(known) else find_graph_set
+        path = _MOVED.get({}).get(known) or find(known, data_folders(data_dir))
+    if path is None or path.is_relative_to(PACKAGED):
+        return []
+    if path.name.startswith("ind."):
+        return [path, *(part for part in _planetoid_parts(path) if part != path)]
+    return [path]
 
 
 def data_folders(data_dir: PathLike | None) -> list[Path]:
@@ -108,9 +149,14 @@ def _candidates(name: str, folder: Path) -> Iterator[Path]:
 
 def _is_whole(path: Path) -> bool:
     if path.name.startswith("ind."):
-        prefix = path.name.removesuffix("graph")
-        return all((path.parent / f"{prefix}{part}").is_file() for part in PARTS)
+        return all(part.is_file() for part in _planetoid_parts(path))
     return path.exists()
+
+
+def _planetoid_parts(path: Path) -> list[Path]:
+    """Return all files of the graph to which a file such as ``ind.NAME.graph`` belongs."""
+    prefix = ".".join(path.name.split(".")[:2])
+    return [path.with_name(f"{prefix}.{part}") for part in PARTS]
 
 
 def download_tu(name: str, folder: Path) -> Path:
@@ -247,7 +293,7 @@ def load_graphs(
     elif known == "digits":
         graphs = with_task(digits(), how or Reading())
     elif known is not None:
-        found = find_graph_set(known, data_folders(data_dir))
+        found = _MOVED.get({}).get(known) or find_graph_set(known, data_folders(data_dir))
         graphs = read_graphs(found or download_tu(known, cache_dir() / "TU"), how)
     else:
         assert path is not None
@@ -279,7 +325,7 @@ def load_graph(
     elif drawn is not None:
         graph = with_task(planted(int(drawn[1])), how or Reading())
     elif known is not None:
-        found = find_node_set(known, data_folders(data_dir))
+        found = _MOVED.get({}).get(known) or find_node_set(known, data_folders(data_dir))
         graph = read_graph(found or download_node_set(known, cache_dir() / known), how)
         graph = replace(graph, name=known)
     else:
@@ -300,7 +346,7 @@ def _wanted(name_or_path: PathLike, data_dir: PathLike | None) -> tuple[str | No
     if known is not None:
         return known, None
     name = str(name_or_path)
-    path = Path(name).expanduser()
+    path = _MOVED.get({}).get(name) or Path(name).expanduser()
     if path.exists():
         return None, path
     if os.sep in name or "/" in name or path.suffix:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import networkx as nx
 import numpy as np
 import torch
 from torch import Tensor
@@ -22,7 +21,7 @@ from augcl.data.convert import (
 )
 from augcl.data.csv_folder import edge_parts, node_targets
 from augcl.data.features import structure_features
-from augcl.data.graph import GraphSet
+from augcl.data.graph import GraphSet, is_networkx
 from augcl.data.labels import node_class_names, node_classes
 from augcl.data.node_graph import NodeGraph, Splits
 from augcl.data.table import known_numbers, warn_unused
@@ -66,11 +65,12 @@ def as_node_graph(
 
     Examples
     --------
+    >>> import networkx as nx
     >>> as_node_graph(nx.Graph([("ann", "bob"), ("bob", "cem")])).names
     ['ann', 'bob', 'cem']
     """
     how = Reading(target, task, missing)  # type: ignore[arg-type]
-    if features == "attributes" and not isinstance(graph, NodeGraph | nx.Graph):
+    if features == "attributes" and not (isinstance(graph, NodeGraph) or is_networkx(graph)):
         return _convert(graph, how, attributes=True)
     found = graph if isinstance(graph, NodeGraph) else _convert(graph, how)
     return structure_features(found, "auto" if features is None else features)
@@ -85,7 +85,7 @@ def _convert(graph: Any, how: Reading, attributes: bool = False) -> NodeGraph:
         return graph
     if isinstance(graph, Data):
         return _from_data(graph, how, attributes)
-    if isinstance(graph, nx.Graph):
+    if is_networkx(graph):
         return graph_of_networkx(graph, how)
     raise InputError(
         f"cannot make a graph from a {type(graph).__name__}: give a PyG Data or a networkx graph "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -10,8 +11,9 @@ from torch import Tensor, device
 
 from augcl.data.edges import Cleaned, check_pairs, simple_undirected, undirected_weights
 from augcl.data.graph import described_targets, task_of
-from augcl.data.sparse import compact, first_bad_row
+from augcl.data.sparse import compact, first_bad_row, rows_of
 from augcl.errors import InputError
+from augcl.ops.segments import pointer, ranges, segment_ids
 
 if TYPE_CHECKING:
     from torch_geometric.data import Data
@@ -105,6 +107,39 @@ class NodeGraph:
     def task(self) -> str | None:
         """What `y` asks for, see `augcl.data.graph.task_of`; None without `y`."""
         return task_of(self.y)
+
+    @cached_property
+    def ptr(self) -> Tensor:
+        """(N+1,) int64: the edge entries of source v are ``ptr[v]:ptr[v+1]``."""
+        return pointer(torch.bincount(self.edge_index[0], minlength=self.num_nodes))
+
+    def among(self, ids: Tensor) -> NodeGraph:
+        """Return these nodes, (K,) in increasing order, with the edges among them.
+
+        The cost depends on their number and their edges, not on the size of the graph. Splits and
+        edge features are left out.
+
+        >>> path = NodeGraph.from_arrays(pairs=torch.tensor([[0, 1, 2], [1, 2, 3]]), num_nodes=4)
+        >>> path.among(torch.tensor([1, 2])).edge_index.tolist()
+        [[0, 1], [1, 0]]
+        """
+        starts, ends = self.ptr[ids], self.ptr[ids + 1]
+        entries = ranges(starts, ends - starts)
+        source = segment_ids(pointer(ends - starts))
+        target = self.edge_index[1][entries]
+        place = torch.searchsorted(ids, target).clamp_(max=len(ids) - 1)
+        inside = ids[place] == target
+        weight = None if self.edge_weight is None else self.edge_weight[entries[inside]]
+        return NodeGraph(
+            x=rows_of(self.x, ids),
+            edge_index=torch.stack([source[inside], place[inside]]),
+            y=None if self.y is None else self.y[ids],
+            name=self.name,
+            classes=self.classes,
+            columns=self.columns,
+            edge_weight=weight,
+            targets=self.targets,
+        )
 
     def to(self, where: str | device) -> NodeGraph:
         """The same on another device; labels and splits stay, no training looks at them."""

@@ -8,6 +8,8 @@ really making progress?", ICLR 2023, arXiv:2302.11640.
 from __future__ import annotations
 
 import os
+import struct
+import zipfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -24,6 +26,9 @@ from augcl.data.sparse import csr_from_parts
 from augcl.data.table import Table, known_numbers, warn_unused
 from augcl.data.targets import Reading, Targets, stacked_targets
 from augcl.errors import InputError, mistakes_in, readable
+
+MAPPED = 1 << 26
+"""Bytes from which on an unpacked matrix is a memory map."""
 
 _CSR = ("data", "indices", "indptr", "shape")
 _NAMES = ("attr_names", "node_names", "class_names")
@@ -81,9 +86,9 @@ def read_npz(path: str | os.PathLike[str], how: Reading | None = None) -> NodeGr
             columns, features = Table.from_columns(words, "features", at).numbers(
                 missing=how.missing
             )
-        elif features is not None:
+        elif features is not None and not isinstance(features, np.memmap):
             features, columns = known_numbers(features, columns, how.missing, at)
-        y, own, targets = (None, None, None) if labels is None else _targets(labels, how)
+        y, own, targets = (None, None, None) if labels is None else node_targets(labels, how)
         return NodeGraph.from_arrays(
             pairs=pairs,
             num_nodes=num_nodes,
@@ -115,12 +120,14 @@ class _Arrays:
             raise InputError(f"{self.path}: the array {key} is missing")
         self._rest.pop(key, None)
         try:
-            values: np.ndarray[Any, Any] = self._arrays[key]
+            values: np.ndarray[Any, Any] | None = _mapped(self.path, self._arrays.zip, key)
+            values = self._arrays[key] if values is None else values
         except ValueError:
             raise InputError(
                 f"{self.path}: the array {key} holds Python objects, which are never loaded: save "
                 "it as numbers or text"
             ) from None
+        assert values is not None
         return values
 
     def matrix(self, prefix: str) -> Any:
@@ -153,6 +160,26 @@ class _Arrays:
         rest = [key for key in self._rest if key not in _SILENT]
         if rest:
             warn_unused(str(self.path), rest, "a graph has features, edges, labels and masks")
+
+
+def _mapped(path: Path, archive: zipfile.ZipFile, key: str) -> np.ndarray[Any, Any] | None:
+    """Return a large array of numbers as a memory map; None if it is small, packed or other."""
+    member = archive.getinfo(f"{key}.npy")
+    if member.compress_type != zipfile.ZIP_STORED or member.file_size < MAPPED:
+        return None
+    with archive.open(member) as stream:
+        version = np.lib.format.read_magic(stream)
+        read = np.lib.format.read_array_header_1_0
+        read = read if version == (1, 0) else np.lib.format.read_array_header_2_0
+        shape, by_columns, dtype = read(stream)
+        header = stream.tell()
+    if dtype != np.float32 or len(shape) != 2 or by_columns:
+        return None
+    with path.open("rb") as file:  # the name and what else stands before the member
+        file.seek(member.header_offset + 26)
+        start = member.header_offset + 30 + sum(struct.unpack("<HH", file.read(4)))
+    # Copy on write: torch wants arrays that it may write to.
+    return np.memmap(path, dtype, "c", start + header, shape)
 
 
 def _features(arrays: _Arrays) -> Any:
@@ -211,7 +238,7 @@ def _masks(arrays: _Arrays, num_nodes: int) -> Splits | None:
     return Splits(*(torch.from_numpy(mask.astype(bool)) for mask in masks))
 
 
-def _targets(labels: np.ndarray[Any, Any], how: Reading) -> Targets:
+def node_targets(labels: np.ndarray[Any, Any], how: Reading) -> Targets:
     """Return classes, as numbers or words, or numbers to predict."""
     if labels.dtype.kind not in "iufb":
         return Targets(node_classes(labels), node_class_names(labels.tolist()))

@@ -12,9 +12,13 @@ from scipy.sparse import csr_array
 from torch import Tensor
 
 from augcl.errors import InputError
+from augcl.ops.segments import pointer, ranges
 
 DENSEST = 0.05  # with a larger share of non-zero entries, a dense product is as fast
 MOST_COLUMNS = 10_000_000  # of a matrix in a file
+LARGE, SOME, UNREAD = 2**25, 10_000, 2**28
+"""Numbers from which on statistics take some rows only, these rows, and numbers from which on
+features are not checked when they are loaded."""
 NARROWEST = 100  # with fewer columns, a dense matrix is small anyway
 
 
@@ -36,8 +40,8 @@ def compact(x: Any) -> Tensor:
     matrix = _scipy(x)
     if matrix is None:
         dense = _dense(x)
-        filled = int(torch.count_nonzero(dense))
-        if not _pays(filled, dense.shape):
+        some = some_rows(dense)
+        if dense.shape[1] <= NARROWEST or not _pays(int(torch.count_nonzero(some)), some.shape):
             return dense
         matrix = csr_array(dense.numpy())
     elif not _pays(matrix.nnz, matrix.shape):
@@ -50,21 +54,70 @@ def compact(x: Any) -> Tensor:
     )
 
 
+def some_rows(x: Tensor) -> Tensor:
+    """Return the features themselves or, of a large dense matrix, 10,000 rows of it.
+
+    >>> some_rows(torch.zeros(3, 2)).shape
+    torch.Size([3, 2])
+    """
+    if x.layout == torch.sparse_csr or x.numel() <= LARGE:
+        return x
+    return x[torch.linspace(0, len(x) - 1, min(SOME, len(x))).long()]
+
+
 def share_filled(x: Tensor) -> float:
-    """Return the share of entries that are not 0.
+    """Return the share of entries that are not 0, of `some_rows`.
 
     >>> share_filled(torch.tensor([[0.0, 2.0]]))
     0.5
     """
+    x = some_rows(x)
     filled = x.values() if x.layout == torch.sparse_csr else x
     return int(torch.count_nonzero(filled)) / max(1, x.shape[0] * x.shape[1])
 
 
-def first_bad_row(x: Tensor) -> int | None:
-    """Return the first row with NaN or infinity, None if all are finite."""
+def rows_of(x: Tensor, ids: Tensor) -> Tensor:
+    """Return rows of dense or ``torch.sparse_csr`` features as the same kind of tensor.
+
+    >>> rows_of(torch.eye(3).to_sparse_csr(), torch.tensor([2])).to_dense().tolist()
+    [[0.0, 0.0, 1.0]]
+    """
     if x.layout != torch.sparse_csr:
-        bad = ~torch.isfinite(x).all(dim=1)
-        return int(bad.nonzero()[0]) if bool(bad.any()) else None
+        return x[ids]
+    crow = x.crow_indices()
+    lengths = crow[ids + 1] - crow[ids]
+    entries = ranges(crow[ids], lengths)
+    return torch_csr(pointer(lengths), x.col_indices()[entries], x.values()[entries], x.shape[1])
+
+
+def row_scales(x: Tensor) -> Tensor:
+    """Return (N,) what `normalised_features` multiplies each row by: 1 / its sum, where above 1.
+
+    >>> row_scales(torch.tensor([[1.0, 3.0], [0.5, 0.0]])).tolist()
+    [0.25, 1.0]
+    """
+    if x.layout == torch.sparse_csr:
+        lengths = x.crow_indices().diff()
+        sums = torch.zeros(len(lengths), device=x.device)
+        sums.index_add_(0, torch.repeat_interleave(lengths.long()), x.values())
+    else:
+        sums = x.sum(1)
+    return 1 / sums.clamp_min(1)
+
+
+def first_bad_row(x: Tensor) -> int | None:
+    """Return the first row with NaN or infinity, None if all are finite.
+
+    Of more numbers than `UNREAD`, only `some_rows` are looked at: a memory map is not read for it.
+    """
+    if x.layout != torch.sparse_csr:
+        if x.numel() > UNREAD:
+            x = some_rows(x)
+        for start in range(0, len(x), SOME):
+            bad = ~torch.isfinite(x[start : start + SOME]).all(dim=1)
+            if bool(bad.any()):
+                return start + int(bad.nonzero()[0])
+        return None
     bad = ~torch.isfinite(x.values())
     if not bool(bad.any()):
         return None
@@ -118,7 +171,8 @@ def _dense(x: Any) -> Tensor:
     else:
         try:
             with np.errstate(over="ignore"):  # becomes infinity, which the caller checks
-                dense = torch.from_numpy(np.array(x, np.float32))
+                own = isinstance(x, np.memmap) and x.dtype == np.float32  # stays where it is
+                dense = torch.from_numpy(x if own else np.array(x, np.float32))
         except (TypeError, ValueError):
             raise InputError("node features must be numbers, the same count per node") from None
     dense = dense.unsqueeze(1) if dense.dim() == 1 else dense

@@ -257,7 +257,8 @@ class Table:
             table[torch.from_numpy(~gaps)] = one_hot(code, len(words), what)
             names = [f"{name}={word}" for word in words]
         else:
-            values = self.values(name).astype(np.float32)
+            with np.errstate(over="ignore"):  # beyond single precision is infinite, refused below
+                values = self.values(name).astype(np.float32)
             gaps = np.isnan(values)
             if np.isinf(values).any():
                 raise _infinite(self.at(int(np.isinf(values).argmax())), name)

@@ -20,6 +20,7 @@ from augcl.errors import InputError, did_you_mean, one_of
 D = TypeVar("D", GraphSet, NodeGraph)
 
 TASKS = ("auto", "classification", "regression", "multilabel")
+LARGEST = 2.0**62  # whole numbers of labels beyond it are classes in order of size
 LIKE_LABELS = ("labels", "class", "classes", "target", "targets", "y")
 """Other common names of the class column."""
 
@@ -139,7 +140,7 @@ def _classes(table: Table, name: str, of_nodes: bool) -> Targets:
         values = table.values(name)
         known = np.isfinite(values) & ~(of_nodes & (values == -1))
         labels, called = values[known], None
-        whole = not (labels % 1).any()
+        whole = not (labels % 1).any() and (np.abs(labels) <= LARGEST).all()
         labels = labels.astype(np.int64) if whole else np.unique(labels, return_inverse=True)[1]
     if not known.any():
         return Targets()

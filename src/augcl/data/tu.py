@@ -20,7 +20,7 @@ from augcl.data.labels import class_numbers, one_hot
 from augcl.data.limits import MOST_COLUMNS, check_archive, lines
 from augcl.data.table import Table, known_numbers, warn_unused
 from augcl.data.targets import Reading, Targets, chosen_columns, read_targets
-from augcl.errors import InputError, readable
+from augcl.errors import InputError, readable, shortened
 
 Array = np.ndarray[Any, Any]
 
@@ -125,7 +125,8 @@ class TUFiles:
                 except (ValueError, OverflowError):
                     wanted = "a whole number" if whole else "a number"
                     return f"{place}: {value.strip()!r} is not {wanted} in the allowed range"
-        return f"{self.label(part)} cannot be read: {error}"
+        reason = " ".join(shortened(error).split())  # a value may hold a line break of Unicode
+        return f"{self.label(part)} cannot be read: {reason}"
 
     @contextmanager
     def _open(self, part: str) -> Iterator[IO[bytes]]:

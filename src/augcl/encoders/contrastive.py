@@ -17,6 +17,7 @@ from augcl.encoders.gine import GINE
 from augcl.encoders.structure2vec import Structure2Vec
 from augcl.errors import InputError
 from augcl.ops.csr import Adjacency, FeaturedEdges
+from augcl.ops.processes import share_norms
 from augcl.ops.segments import segment_sum
 
 Edges = Tensor | Adjacency | FeaturedEdges | tuple[Tensor, Tensor]
@@ -125,7 +126,7 @@ def own_or_gin(
             raise InputError(
                 f"encoder is {given!r}: give a torch module that takes (x, edge_index), or None"
             )
-        return copy.deepcopy(given)
+        return share_norms(copy.deepcopy(given))
     if edge_features:
         return GINE(features, edge_features, width=width, layers=layers, generator=generator)
     return GIN(features, width=width, layers=layers, generator=generator)

@@ -9,6 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from augcl.encoders.blocks import Layer
 from augcl.encoders.heads import glorot_linear
 from augcl.errors import one_of
 from augcl.ops.csr import propagate
@@ -73,6 +74,14 @@ class GCN(nn.Module):
         hidden = propagate(hidden @ self.second.weight.t(), view.edges)
         return _finished(hidden + self.second.bias, self.after[-1], view)
 
+    def layer_list(self) -> list[Layer]:
+        """Return both layers as they are in evaluation, for `embed_in_blocks`."""
+        last = self.after[-1]
+        return [
+            Layer(self.first.weight.t(), lambda h: self.after[0](h + self.first.bias)),
+            Layer(self.second.weight.t(), lambda h: last(h + self.second.bias)),
+        ]
+
 
 def _after(width: int, activation: str, norm: str | None) -> nn.Module:
     """Return what follows a linear layer of that width: norm, if any, and activation."""
@@ -127,6 +136,10 @@ class NodeNetwork(nn.Module):
         if view.edge_weight is not None and "edge_weight" in parameters_of(self.encoder.forward):
             more["edge_weight"] = view.edge_weight
         return view.without_slow(self.encoder(view.x(), view.edge_index, **more))
+
+    def layer_list(self) -> list[Layer]:
+        """Return the layers of the encoder, for `embed_in_blocks`; none of one of the user."""
+        return self.encoder.layer_list() if isinstance(self.encoder, GCN) else []
 
 
 def parameters_of(function: Callable[..., Any]) -> Iterable[str]:

@@ -20,6 +20,7 @@ from torch.nn.functional import batch_norm, linear, relu
 
 from augcl.checks import whole_number
 from augcl.encoders.heads import glorot_linear
+from augcl.ops import processes
 from augcl.ops.csr import Adjacency
 
 
@@ -36,7 +37,7 @@ class _Layer(torch.autograd.Function):
         beta: Tensor,
         edges: Adjacency,
         eps: float,
-    ) -> tuple[Tensor, Tensor, Tensor]:
+    ) -> tuple[Tensor, Tensor, Tensor, int]:
         # W1 and the sum over neighbours commute: sum on whichever side of W1 is narrower.
         transform_first = w1.shape[1] > w1.shape[0]
         if transform_first:
@@ -47,22 +48,32 @@ class _Layer(torch.autograd.Function):
             a = edges.incoming.times(x).add_(x)
             h = torch.addmm(b1, a, w1.t()).relu_()
         o = torch.addmm(b2, h, w2.t()).relu_()
-        y, mean, scale = torch.native_batch_norm(o, gamma, beta, None, None, True, 0.0, eps)
+        nodes = len(o)
+        if processes.is_shared():  # the batch has more nodes than these
+            mean, var, nodes = processes.moments(o)
+            scale = (var + eps).rsqrt()
+            y = torch.native_batch_norm(o, gamma, beta, mean, var, False, 0.0, eps)[0]
+        else:
+            y, mean, scale = torch.native_batch_norm(o, gamma, beta, None, None, True, 0.0, eps)
         ctx.save_for_backward(a, h, o, mean, scale, w1, w2, gamma)
+        ctx.nodes = nodes
         ctx.edges, ctx.transform_first = edges, transform_first
         ctx.mark_non_differentiable(mean, scale)
-        return y, mean, scale
+        return y, mean, scale, nodes
 
     @staticmethod
     @once_differentiable
-    def backward(ctx: Any, grad: Tensor, *_unused: Tensor) -> tuple[Tensor | None, ...]:
+    def backward(ctx: Any, grad: Tensor, *_unused: Any) -> tuple[Tensor | None, ...]:
         a, h, o, mean, scale, w1, w2, gamma = ctx.saved_tensors
-        n = len(grad)
+        n = ctx.nodes
         # Two buffers serve all steps: new memory pages cost as much as the arithmetic.
         one = (o - mean).mul_(scale)
         two = grad * one
         d_beta, d_gamma = grad.sum(0), two.sum(0)
-        d_o = one.mul_(d_gamma / -n).sub_(d_beta / n).add_(grad).mul_(gamma * scale)
+        beta_of_all, gamma_of_all = d_beta, d_gamma
+        if processes.is_shared():
+            beta_of_all, gamma_of_all = processes.add_up_(torch.stack([d_beta, d_gamma])).unbind()
+        d_o = one.mul_(gamma_of_all / -n).sub_(beta_of_all / n).add_(grad).mul_(gamma * scale)
         _through_relu_(d_o, o)
         d_w2, d_b2 = d_o.t() @ h, d_o.sum(0)
         d_h = _through_relu_(torch.mm(d_o, w2, out=two), h)
@@ -90,8 +101,8 @@ def gin_layer(
     second: tuple[Tensor, Tensor],
     norm: tuple[Tensor, Tensor],
     eps: float,
-) -> tuple[Tensor, Tensor, Tensor]:
-    """Apply one layer in training: return (V, d), and the batch's mean and 1/√(var + ε).
+) -> tuple[Tensor, Tensor, Tensor, int]:
+    """Apply one layer in training: return (V, d), and the batch's mean, 1/√(var + ε) and nodes.
 
     Parameters
     ----------
@@ -101,7 +112,7 @@ def gin_layer(
     norm : γ and β, each (d,)
     eps : float
     """
-    out: tuple[Tensor, Tensor, Tensor] = _Layer.apply(  # type: ignore[no-untyped-call]
+    out: tuple[Tensor, Tensor, Tensor, int] = _Layer.apply(  # type: ignore[no-untyped-call]
         x, *first, *second, *norm, edges, eps
     )
     return out
@@ -175,13 +186,13 @@ class GINLayer(nn.Module):
         self.norm = nn.BatchNorm1d(width)
 
     def forward(self, x: Tensor, edges: Adjacency) -> Tensor:
-        if not self.training or len(x) < 2:  # one node has no variance
-            return self._with_running_averages(x, edges)
+        if not self.training or (len(x) < 2 and not processes.is_shared()):
+            return self._with_running_averages(x, edges)  # one node has no variance
         first, second, norm = (
             (part.weight, part.bias) for part in (self.first, self.second, self.norm)
         )
-        out, mean, scale = gin_layer(x, edges, first, second, norm, self.norm.eps)
-        self._track(mean, scale.pow(-2) - self.norm.eps, len(x))
+        out, mean, scale, nodes = gin_layer(x, edges, first, second, norm, self.norm.eps)
+        self._track(mean, scale.pow(-2) - self.norm.eps, nodes)
         return out
 
     def _with_running_averages(self, x: Tensor, edges: Adjacency) -> Tensor:

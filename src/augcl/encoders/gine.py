@@ -11,6 +11,7 @@ from torch.nn.functional import batch_norm, relu
 
 from augcl.encoders.gin import GIN
 from augcl.encoders.heads import glorot_linear
+from augcl.ops import processes
 from augcl.ops.csr import FeaturedEdges
 from augcl.ops.segments import segment_sum
 
@@ -83,6 +84,8 @@ class GINELayer(nn.Module):
     def forward(self, x: Tensor, edges: FeaturedEdges) -> Tensor:
         hidden = relu(self.second(relu(self.first(x + self.messages(x, edges)))))
         norm = self.norm
+        if self.training and processes.is_shared():
+            return processes.batch_norm(hidden, norm)
         return batch_norm(
             hidden,
             norm.running_mean,

@@ -9,10 +9,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linear_sum_assignment
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
-from sklearn.metrics.cluster import contingency_matrix
 
 from augcl.checks import whole_number
 from augcl.evaluation.inputs import Ints, Target, check_two_classes, classes_of, embeddings
@@ -87,6 +83,10 @@ def clustering(
     >>> clustering(Z, y, repeats=2).accuracy
     (1.0, 1.0)
     """
+
+    from sklearn.exceptions import ConvergenceWarning
+    from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
+
     whole_number("repeats", repeats, least=1)
     whole_number("starts", starts, least=1)
     task = Target.of(y)
@@ -121,6 +121,10 @@ def matched_accuracy(y: Sequence[int] | Ints, clusters: Sequence[int] | Ints) ->
     >>> matched_accuracy([0, 0, 1, 1, 2], [5, 5, 3, 3, 3])
     0.8
     """
+
+    from scipy.optimize import linear_sum_assignment
+    from sklearn.metrics.cluster import contingency_matrix
+
     table = contingency_matrix(y, clusters)
     rows, columns = linear_sum_assignment(table, maximize=True)
     return float(table[rows, columns].sum() / len(y))

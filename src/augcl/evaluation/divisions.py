@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from sklearn.model_selection import KFold, StratifiedGroupKFold, StratifiedKFold
 from torch import Tensor
 
 from augcl.data.node_graph import Splits
@@ -68,6 +67,9 @@ def fold_numbers(
     >>> bool((fold[:3] == fold[0]).all()), np.bincount(fold).tolist()
     (True, [3, 3])
     """
+
+    from sklearn.model_selection import KFold, StratifiedGroupKFold, StratifiedKFold
+
     if groups is not None:
         count = len(np.unique(groups))
         if count < folds:

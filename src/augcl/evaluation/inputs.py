@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-import networkx as nx
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from augcl.data.graph import GraphSet, task_of
+from augcl.data.graph import GraphSet, is_networkx, task_of
 from augcl.data.node_graph import NodeGraph, Splits
 from augcl.errors import InputError
 
@@ -51,7 +50,7 @@ class Target:
             return y if splits is None else replace(y, splits=splits)
         if isinstance(y, GraphSet):
             return cls(y.y, "graph", splits, y.classes, y.targets)
-        if hasattr(y, "edge_index") or isinstance(y, nx.Graph):
+        if hasattr(y, "edge_index") or is_networkx(y):
             if not isinstance(y, NodeGraph):
                 from augcl.data.node_convert import as_node_graph
 
@@ -92,7 +91,8 @@ def task_of_labels(y: Any) -> str:
         return task_of(torch.from_numpy(labels.astype(np.float64))) or "classification"
     if labels.dtype.kind == "f" and labels.size:
         known = labels[~np.isnan(labels)]
-        return "regression" if bool((known % 1 != 0).any()) else "classification"
+        whole = np.isfinite(known) & (known == np.floor(known))
+        return "classification" if whole.all() else "regression"
     return "classification"
 
 
@@ -226,7 +226,8 @@ class Samples:
     `X` is (N, D), or (N, N) for a `kernel`; `y` (N,) holds indices into `names`; `parts` (S, N)
     are the fixed splits, if any. All samples are labelled. `targets` (N, T) are what to predict
     where there are no classes, NaN where one is not known. Samples of one of the `groups` (N,) stay
-    together. `own_folds` (N,) are folds that the user drew, `own_parts` says that `parts` are.
+    together. `own_folds` (N,) are folds that the user drew, `own_parts` says that `parts` are. A
+    protocol adds its predictions for each test part to `tested`: rows, and classes or targets.
     """
 
     X: Tensor
@@ -245,6 +246,7 @@ class Samples:
     groups: Ints | None = None
     own_folds: Ints | None = None
     own_parts: bool = False
+    tested: list[tuple[Ints, NDArray[Any]]] = field(default_factory=list)
 
     def seeds(self, repeats: int) -> list[int]:
         """Return the seed of each run; there are `self.repeats` runs, or `repeats` if None."""

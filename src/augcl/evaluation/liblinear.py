@@ -57,6 +57,7 @@ def grace_liblinear(samples: Samples) -> Score:
     accuracies, macro = [], []
     for labels, part in zip(predicted, parts.numpy(), strict=True):
         true, found = samples.y[part == TEST], labels[part == TEST]
+        samples.tested.append((np.flatnonzero(part == TEST), found))
         accuracies.append((score_classes(samples.scoring, true, found, None),))
         macro.append(float(f1_score(true, found, average="macro")))
     details = {"macro_f1": tuple(macro)}

@@ -224,6 +224,7 @@ def _score(name: str, samples: Samples, parts: Tensor, seeds: list[int], *, step
     macro = []
     for fit, part in zip(fits, parts, strict=True):
         test = part == TEST
+        samples.tested.append((test.nonzero()[:, 0].numpy(), fit.predicted.cpu()[test].numpy()))
         macro.append(float(f1_score(y[test], fit.predicted.cpu()[test], average="macro")))
     found = tuple((fit.accuracy,) for fit in fits)
     if samples.scoring != "accuracy":

@@ -159,6 +159,7 @@ def _score(
 
         def one(division: Division) -> tuple[float, float, float]:
             score, inner, predicted = _one_division(samples, learner, division)
+            samples.tested.append((division.test, predicted))
             macro = float("nan")
             if macro_f1:
                 macro = score_classes("f1_macro", samples.y[division.test], predicted, None)

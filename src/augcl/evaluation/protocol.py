@@ -33,9 +33,9 @@ from augcl.evaluation.penalised import (
     public_split,
     ridge_10fold,
 )
-from augcl.evaluation.score import Score
+from augcl.evaluation.score import Predictions, Score
 from augcl.evaluation.scoring import scoring_name
-from augcl.evaluation.splits import UNUSED, fixed_parts
+from augcl.evaluation.splits import fixed_parts
 from augcl.evaluation.svm import tu_svm_10fold
 
 PROTOCOLS: dict[str, Callable[[Samples], Score]] = {
@@ -245,9 +245,10 @@ def evaluate(
                 [of_folds(split) if several else [of_parts(split)] for split in score.splits],
             ),
         )
-    everywhere = np.full((len(score.splits), len(kept)), UNUSED, dtype=np.int64)
-    everywhere[:, kept] = score.splits
-    return replace(score, splits=everywhere)
+    predictions = None
+    if samples.tested:
+        predictions = Predictions.collect(samples.tested, samples.y, samples.targets)
+    return replace(score, predictions=predictions).spread(kept)
 
 
 def _count(Z: Any) -> int:

@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.metrics import average_precision_score, f1_score, roc_auc_score
 
 from augcl.errors import InputError, one_of
 
@@ -95,6 +94,9 @@ def score_classes(
     >>> score_classes("roc_auc", y, y * 0, np.zeros((4, 2)))
     0.5
     """
+
+    from sklearn.metrics import average_precision_score, f1_score, roc_auc_score
+
     if scoring == "accuracy":
         return float(np.average(predicted == y))
     if scoring == "f1_macro":
@@ -122,6 +124,9 @@ def score_columns(
     >>> score_columns("mae", Y, np.zeros((2, 2)), None).tolist()
     [2.0, 0.0]
     """
+
+    from sklearn.metrics import f1_score
+
     out = np.full(Y.shape[1], np.nan)
     for t in range(Y.shape[1]):
         known = ~np.isnan(Y[:, t])

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import stats
 
 from augcl.errors import InputError
 
@@ -62,6 +61,9 @@ def paired_difference(a: Any, b: Any, *, test_to_train: float = 1 / 9) -> Paired
     >>> round(result.mean, 3), round(result.p, 3)
     (0.02, 0.095)
     """
+
+    from scipy import stats
+
     first, second = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
     if first.shape != second.shape:
         raise InputError(f"cannot pair accuracies of shapes {first.shape} and {second.shape}")
@@ -105,6 +107,9 @@ def wilson_interval(
     >>> round(low, 4), round(high, 4)
     (0.779, 0.8195)
     """
+
+    from scipy import stats
+
     if trials < 1 or not 0 <= successes <= trials:
         raise InputError(
             f"{successes} successes of {trials} trials: give 0 <= successes <= trials, trials >= 1"
@@ -174,6 +179,9 @@ def compare_ranks(scores: Any, names: Sequence[str]) -> Ranks:
     >>> ranks.cliques
     (('ours', 'theirs'), ('theirs', 'chance'))
     """
+
+    from scipy import stats
+
     table = _checked(scores, names)
     ranks = stats.rankdata(-table, axis=1)
     datasets, methods = ranks.shape
@@ -195,6 +203,9 @@ def nemenyi_quantile(methods: int) -> float:
     >>> round(nemenyi_quantile(2), 3)
     1.96
     """
+
+    from scipy import stats
+
     return float(stats.studentized_range.ppf(1 - LEVEL, methods, np.inf) / np.sqrt(2))
 
 
@@ -222,6 +233,9 @@ def _best_first(names: Sequence[str], average: Sequence[float]) -> list[tuple[st
 
 def _friedman(ranks: np.ndarray[Any, np.dtype[np.float64]]) -> float:
     """Return Friedman's p value; scipy's refuses two methods and gives NaN if all ranks tie."""
+
+    from scipy import stats
+
     methods = ranks.shape[1]
     centred = ranks - (methods + 1) / 2
     spread = float((centred**2).sum())

@@ -8,14 +8,10 @@ kernel matrix serves all values of C.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import joblib
 import numpy as np
 from numpy.typing import NDArray
-from sklearn import config_context
-from sklearn.model_selection import StratifiedKFold
-from sklearn.svm import SVC
 
 from augcl.checks import whole_number
 from augcl.errors import InputError
@@ -24,6 +20,9 @@ from augcl.evaluation.inputs import Ints, Samples, check_two_classes
 from augcl.evaluation.score import Score
 from augcl.evaluation.scoring import BY_RANK, score_classes
 from augcl.training.progress import one_more, progress_bar
+
+if TYPE_CHECKING:
+    from sklearn.svm import SVC
 
 Floats = NDArray[np.float64]
 
@@ -51,12 +50,14 @@ def tu_svm_10fold(samples: Samples) -> Score:
     title = "evaluate: tu-svm-10fold"
     with progress_bar(title, len(splits) * folds, show=samples.progress, stay=False) as report:
         machine = KernelSVM if samples.kernel else GridSVM
+        svm = machine(X, samples.y, samples.scoring, samples.groups)
         table = cross_validate(
-            machine(X, samples.y, samples.scoring, samples.groups),
+            svm,
             splits,
             jobs=samples.jobs,
             on_fold=one_more(report),
         )
+    samples.tested.extend(svm.tested)
     test, inner = (tuple(tuple(fold[i] for fold in run) for run in table) for i in (0, 1))
     return Score(name, test, np.stack(splits), inner=inner, scoring=samples.scoring)
 
@@ -74,6 +75,9 @@ def fold_of_sample(y: Ints, folds: int, seed: int) -> Ints:
     >>> np.bincount(fold[:10]).tolist(), np.bincount(fold[10:]).tolist()
     ([1, 1, 1, 1, 1, 1, 1, 1, 1, 1], [2, 2, 2, 2, 2, 2, 2, 2, 2, 2])
     """
+
+    from sklearn.model_selection import StratifiedKFold
+
     out = np.empty(len(y), dtype=np.int64)
     splitter = StratifiedKFold(folds, shuffle=True, random_state=seed)
     for number, (_, test) in enumerate(splitter.split(y, y)):
@@ -121,6 +125,8 @@ def cross_validate(
     [[(1.0, 1.0), (1.0, 1.0), (1.0, 1.0), (1.0, 1.0)]]
     """
 
+    import joblib
+
     def one(split: Ints, fold: int) -> tuple[float, float]:
         accuracies = svm.score(np.flatnonzero(split != fold), np.flatnonzero(split == fold))
         on_fold()
@@ -136,13 +142,15 @@ class GridSVM:
     """A support vector machine with a grid of C, on data with precomputed squared distances.
 
     `X` is (N, D) float64 and is not scaled; `y` (N,) are the classes. C is chosen by `scoring`;
-    the inner folds keep `groups` (N,) together.
+    the inner folds keep `groups` (N,) together. `tested` collects the test rows of each fold and
+    the classes predicted for them.
     """
 
     def __init__(
         self, X: Floats, y: Ints, scoring: str = "accuracy", groups: Ints | None = None
     ) -> None:
         self.X, self.y, self.scoring, self.groups = X, y, scoring, groups
+        self.tested: list[tuple[Ints, Ints]] = []
         self.distances = squared_distances(X) if len(X) <= LARGEST_MATRIX else None
         self.largest_norm = float(np.einsum("nd,nd->n", X, X).max())
 
@@ -158,14 +166,19 @@ class GridSVM:
                 # Even perfect remaining folds would not make this C the best one.
                 if row.sum() + INNER_FOLDS - fold < table.sum(axis=1).max() - 1e-9:
                     continue
-                row[fold] = accuracy(C)
+                row[fold] = accuracy(C)[0]
         # The same mean as in GridSearchCV, so that ties are the same; the first C wins.
         means = np.average(np.nan_to_num(table), axis=1)
         best = int(np.argmax(means))
-        return self._prepare(train, test, scratch)(GRID[best]), float(means[best])
+        score, predicted = self._prepare(train, test, scratch)(GRID[best])
+        self.tested.append((test, predicted))
+        return score, float(means[best])
 
     def _inner(self, train: Ints) -> Iterable[tuple[Ints, Ints]]:
         """Return the inner folds of a training part, as pairs of its positions."""
+
+        from sklearn.model_selection import StratifiedKFold
+
         if self.groups is None:
             return list(StratifiedKFold(INNER_FOLDS).split(train, self.y[train]))
         groups = self.groups[train]
@@ -173,17 +186,23 @@ class GridSVM:
         fold = fold_numbers(len(train), folds, seed=0, y=self.y[train], groups=groups)
         return [(division.train, division.test) for division in of_folds(fold)]
 
-    def _prepare(self, train: Ints, test: Ints, scratch: Floats) -> Callable[[float], float]:
-        """Return a function from C to the accuracy on `test` after training on `train`."""
+    def _prepare(
+        self, train: Ints, test: Ints, scratch: Floats
+    ) -> Callable[[float], tuple[float, Ints]]:
+        """Return a function from C to score and classes on `test` after training on `train`."""
+
+        from sklearn import config_context
+        from sklearn.svm import SVC
+
         kind, X, held = self._inputs(train, test, scratch)
         y = self.y[train]
 
-        def accuracy(C: float) -> float:
+        def accuracy(C: float) -> tuple[float, Ints]:
             with config_context(assume_finite=True, skip_parameter_validation=True):
                 model = SVC(C=C, kernel=kind).fit(X, y)
                 predicted = model.predict(held)
                 values = self._values(model, held) if self.scoring in BY_RANK else None
-            return score_classes(self.scoring, self.y[test], predicted, values)
+            return score_classes(self.scoring, self.y[test], predicted, values), predicted
 
         return accuracy
 
@@ -222,6 +241,7 @@ class KernelSVM(GridSVM):
         self, K: Floats, y: Ints, scoring: str = "accuracy", groups: Ints | None = None
     ) -> None:
         self.X, self.y, self.scoring, self.groups = K, y, scoring, groups
+        self.tested = []
         self.distances = None
 
     def _inputs(self, train: Ints, test: Ints, scratch: Floats) -> tuple[str, Floats, Floats]:

@@ -20,10 +20,10 @@ from numbers import Real
 from typing import Any
 
 import torch
-from sklearn.exceptions import NotFittedError
 from torch import Tensor
 
 from augcl.checks import number, whole_number
+from augcl.contract import check_fitted
 from augcl.errors import InputError, one_of
 from augcl.files import packaged_toml
 from augcl.hardness.base import AFFINITIES, Batches, Hardness
@@ -412,8 +412,7 @@ class AffinityUncertainty(Hardness):
         return self.vitals_.to_dict() if hasattr(self, "vitals_") else {}
 
     def _need_fit(self) -> None:
-        if not hasattr(self, "vitals_"):
-            raise NotFittedError("AffinityUncertainty has no weights yet: call fit first")
+        check_fitted(self, "vitals_", "AffinityUncertainty has no weights yet: call fit first")
 
     def _check(self) -> None:
         one_of(self.affinity, AFFINITIES, "affinity")

@@ -11,8 +11,9 @@ from collections.abc import Iterable
 from typing import Any
 
 import torch
-from sklearn.base import BaseEstimator
 from torch import Tensor
+
+from augcl.contract import Parametric
 
 Batches = Iterable[tuple[Tensor, Tensor]]
 """Pairs (anchors (N, D), candidates (M, D)); row i of both is one positive pair."""
@@ -26,7 +27,7 @@ the last two are both the counts of Weisfeiler–Lehman labels.
 """
 
 
-class Hardness(BaseEstimator):  # type: ignore[misc]
+class Hardness(Parametric):
     """Decide how much each negative counts; in this base class all count the same.
 
     A subclass overrides `log_weights` (AUGCL, ProGCL: one weight per negative) or `log_mass` (DCL,

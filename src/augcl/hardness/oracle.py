@@ -11,10 +11,10 @@ import math
 
 import numpy as np
 import torch
-from sklearn.exceptions import NotFittedError
 from torch import Tensor
 
 from augcl.checks import number, whole_number
+from augcl.contract import check_fitted
 from augcl.errors import InputError, one_of
 from augcl.hardness.base import AFFINITIES, Batches, Hardness
 from augcl.hardness.nearest import SMALLEST, nearest_candidates
@@ -75,6 +75,10 @@ class Oracle(Hardness):
         self.refresh = refresh
         self.random_state = random_state
 
+    labels_: Tensor
+    first_: int
+    numbers_: Tensor | None
+
     @property
     def affinity_of(self) -> str:  # type: ignore[override]
         return self.among or "projection"
@@ -113,8 +117,9 @@ class Oracle(Hardness):
 
     @torch.no_grad()
     def log_weights(self, anchors: Tensor, candidates: Tensor, affinity: Tensor) -> Tensor:
-        if not hasattr(self, "labels_"):
-            raise NotFittedError("the oracle has no labels yet: use oracle.with_labels(labels)")
+        check_fitted(
+            self, "labels_", "the oracle has no labels yet: use oracle.with_labels(labels)"
+        )
         log_w = torch.zeros_like(affinity)
         return log_w.masked_fill_(self._taken(affinity), math.log(max(self.false_weight, SMALLEST)))
 
@@ -142,8 +147,8 @@ class Oracle(Hardness):
         else:
             numbers = self.numbers_.cpu().numpy()
             pairs = combined(np.array([seed]), numbers[: len(affinity), None], numbers)
-            share = (pairs >> np.uint64(40)).astype(np.float32) * np.float32(2.0**-24)
-            draw = torch.from_numpy(share).to(affinity.device)
+            unit = (pairs >> np.uint64(40)).astype(np.float32) * np.float32(2.0**-24)
+            draw = torch.from_numpy(unit).to(affinity.device)
         wrong = self.recall * false.sum(1, keepdim=True) * (1 - self.precision) / self.precision
         share = wrong / true.sum(1, keepdim=True).clamp_min(1)
         taken: Tensor = (false & (draw < self.recall)) | (true & (draw < share))

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
-from sklearn.exceptions import NotFittedError
 from torch import Tensor
 from torch.nn.functional import logsigmoid
 from torch.utils.checkpoint import checkpoint
 
 from augcl.checks import number, whole_number
+from augcl.contract import check_fitted
 from augcl.errors import InputError, one_of
 from augcl.hardness.base import Batches, Hardness
 from augcl.hardness.partition import two_means
@@ -129,8 +129,7 @@ class ProGCL(Hardness):
     @torch.no_grad()
     def log_weights(self, anchors: Tensor, candidates: Tensor, affinity: Tensor) -> Tensor:
         """Return the log of B_ij divided by its row mean without the positive, (N, M); finite."""
-        if not hasattr(self, "mixture_"):
-            raise NotFittedError("ProGCL has no weights yet: call fit first")
+        check_fitted(self, "mixture_", "ProGCL has no weights yet: call fit first")
         x = _similarity(affinity)
         log_b = self.mixture_.log_probability_low(x) + x.log()
         others = log_b.clone()

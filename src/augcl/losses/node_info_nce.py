@@ -23,6 +23,7 @@ from augcl.hardness.base import Hardness, Uniform
 from augcl.hardness.diagnostics import WeightStatistics
 from augcl.hardness.oracle import for_batch
 from augcl.hardness.progcl import ProGCL
+from augcl.ops import processes
 from augcl.ops.cosine import cosine, unit_rows
 
 TILE = 512
@@ -122,12 +123,14 @@ def _log_sum(
 ) -> Tensor:
     """Return log Σ_b w_ab · exp(power · z_a · z_b / τ) over the negatives b of each a, (2N,)."""
     cooler = tau / power if power else math.inf
+    z = processes.spread(z)  # each process has some of the masses
     if columns is None and isinstance(weights, BlockWeights):
         mass = striped_mass(z, cooler, weights)
     elif columns is None:
         mass = negative_mass(z, cooler, weights=weights, tile=tile)  # type: ignore[arg-type]
     else:
         mass = sampled_mass(z, cooler, columns, weights=weights)
+    mass = processes.collected(mass)
     return mass.clamp_min(torch.finfo(z.dtype).tiny).log() + 1 / cooler
 
 
@@ -169,12 +172,15 @@ class PairWeights:
         """
         codes = torch.empty(len(z), len(z), dtype=torch.uint8, device=z.device)
         root = torch.empty(len(z), 1, device=z.device)
-        for start in range(0, len(z), rows):
+        number, size = processes.share()
+        if size > 1:
+            codes.zero_(), root.zero_()
+        for start in range(0, len(z), rows)[number::size]:
             log_w = _log_stripe(hardness, z, labels, start, rows)
             largest = log_w.amax(1, keepdim=True)
             codes[start : start + rows] = ((log_w - largest) / 4).exp_().mul_(255).round_()
             root[start : start + rows] = (largest / 4).exp() / 255
-        return cls(codes, root)
+        return cls(processes.add_up_(codes, "weights"), processes.add_up_(root, "weights"))
 
     def block(self, rows: slice | Tensor, columns: slice | Tensor) -> Tensor:
         """Return the weights of some rows and columns as a new float32 tensor."""
@@ -217,12 +223,18 @@ class BlockWeights:
         self.labels = labels
 
     @torch.no_grad()
-    def block(self, rows: slice | Tensor, columns: slice | Tensor) -> Tensor:
+    def block(
+        self,
+        rows: slice | Tensor,
+        columns: slice | Tensor,
+        *,
+        stripes: Sequence[Tensor] | None = None,
+    ) -> Tensor:
         """Return the weights of some rows and columns as a new float32 tensor.
 
         For ``slice(None)`` as columns they are those of `PairWeights`. For drawn columns, what a
         hardness computes over a row of candidates (a mean, a rank) is over the drawn ones and a few
-        random nodes.
+        random nodes: those of the same stripe, see `stripes`.
         """
         nodes = torch.arange(len(self.z), device=self.z.device)
         of_rows = nodes[rows]
@@ -237,11 +249,18 @@ class BlockWeights:
             columns = nodes
         of_columns = nodes[columns]
         found = self.z.new_empty(len(of_rows), len(of_columns), dtype=torch.float32)
-        # Neighbours in a file are often alike: a stripe of them would be no random sample.
-        order = torch.randperm(len(of_rows), generator=torch.Generator().manual_seed(0))
-        for some in order.to(of_rows.device).split(max(16, min(STRIPE, len(of_columns) // 8))):
+        if stripes is None:
+            stripes = self.stripes(len(of_rows), len(of_columns))
+        for some in stripes:
             found[some] = self._log_block(of_rows[some], of_columns).exp_()
         return found
+
+    def stripes(self, rows: int, columns: int) -> Sequence[Tensor]:
+        """Return which rows `block` takes at a time for drawn columns."""
+        # Neighbours in a file are often alike: a stripe of them would be no random sample.
+        order = torch.randperm(rows, generator=torch.Generator().manual_seed(0))
+        size = max(16, min(STRIPE, columns // 8))
+        return list(order.to(self.z.device).split(size))
 
     def _log_block(self, rows: Tensor, columns: Tensor) -> Tensor:
         """Return log w (R, M); a hardness expects that row i of both sides is the same node."""
@@ -275,9 +294,18 @@ def weights_of(
     >>> type(weights_of(Uniform(), torch.eye(3))).__name__
     'PairWeights'
     """
-    if len(z) ** 2 <= (MOST_PAIRS if sampled else MOST_PAIRS_EXACT):
+    if stores_weights(len(z), sampled=sampled):
         return PairWeights.of(hardness, z, labels=labels)
     return BlockWeights(hardness, z, labels)
+
+
+def stores_weights(nodes: int, *, sampled: bool) -> bool:
+    """Return whether `weights_of` stores the weights of all pairs of a graph with `nodes` nodes.
+
+    >>> stores_weights(10_000, sampled=True), stores_weights(20_000, sampled=True)
+    (True, False)
+    """
+    return nodes**2 <= (MOST_PAIRS if sampled else MOST_PAIRS_EXACT)
 
 
 def _log_stripe(
@@ -308,9 +336,12 @@ def striped_mass(z: Tensor, tau: float, weights: BlockWeights) -> Tensor:
         w[torch.arange(count), torch.arange(start, start + count)] = 0  # a node and itself
         return (e * w.repeat(2, 2)).sum(1)
 
-    masses = []
-    for start in range(0, nodes, STRIPE):
+    masses, (number, size) = [], processes.share()
+    for turn, start in enumerate(range(0, nodes, STRIPE)):
         rows = torch.cat([view[start : start + STRIPE] for view in z.split(nodes)])
+        if turn % size != number:  # a stripe of another process
+            masses.append(rows.new_zeros(2, len(rows) // 2))
+            continue
         masses.append(checkpoint(part, rows, z, start, use_reentrant=False).view(2, -1))
     return torch.cat(masses, dim=1).flatten()
 
@@ -348,12 +379,35 @@ def sampled_mass(
     tensor([0.7358, 0.7358, 0.7358, 0.7358])
     """
     nodes = len(z) // 2
+    number, size = processes.share()
+    if size == 1:
+        every = torch.arange(nodes, device=z.device)
+        w = None if weights is None else weights.block(slice(None), columns)
+        return _sampled_rows(z, z, every, tau, columns, w)
+    rows = torch.arange(nodes, device=z.device).tensor_split(size)[number]
+    w = None
+    if isinstance(weights, BlockWeights):  # the stripes of one process, so that weights are equal
+        stripes = weights.stripes(nodes, len(columns))[number::size]
+        rows = torch.cat([rows[:0], *stripes])
+        here = torch.arange(len(rows), device=z.device).split([len(some) for some in stripes])
+        w = weights.block(rows, columns, stripes=here)
+    elif weights is not None:
+        w = weights.block(rows, columns)
+    part = _sampled_rows(z[torch.cat([rows, rows + nodes])], z, rows, tau, columns, w)
+    return z.new_zeros(2, nodes).index_copy(1, rows, part.view(2, -1)).flatten()
+
+
+def _sampled_rows(
+    of_rows: Tensor, z: Tensor, rows: Tensor, tau: float, columns: Tensor, w: Tensor | None
+) -> Tensor:
+    """Return the masses (2R,) of the nodes `rows` (R,), whose views are `of_rows` (2R, D)."""
+    nodes = len(z) // 2
     both = torch.cat([columns, columns + nodes])
-    e = ((z @ z[both].t() - 1) / tau).exp()
-    own = torch.arange(nodes, device=z.device)[:, None] == columns
+    e = ((of_rows @ z[both].t() - 1) / tau).exp()
+    own = rows[:, None] == columns
     e = e.masked_fill(own.repeat(2, 2), 0)
-    if weights is not None:
-        e = e * weights.block(slice(None), columns).repeat(2, 2)
+    if w is not None:
+        e = e * w.repeat(2, 2)
     drawn = (len(columns) - own.sum(1)).clamp_min(1)
     return e.sum(1) * ((nodes - 1) / drawn).repeat(2)
 
@@ -429,6 +483,10 @@ def _sum_over_tiles(
     starts = range(0, len(z) // 2, tile)
     parts = [slice(start, min(start + tile, len(z) // 2)) for start in starts]
     pairs = [(first, second) for i, first in enumerate(parts) for second in parts[i:]]
+    number, size = processes.share()
+    pairs = pairs[number::size]
+    if not pairs:
+        return work(iter(()))
     threads = torch.get_num_threads() if z.device.type == "cpu" else 1
     workers = min(threads, len(pairs))
     if workers == 1:

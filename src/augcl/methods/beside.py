@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 from torch import Tensor
 
+from augcl.contract import check_fitted
+from augcl.encoders.blocks import blocks_of
 from augcl.errors import InputError
 from augcl.training.checkpoint import Snapshot, prefixed
 from augcl.training.method import Method, plain_settings
@@ -97,7 +98,7 @@ class Beside(Method):
         self.second.fit(X)  # first, because it is quick: what it refuses costs no training
         self.second_seconds_ = time.perf_counter() - started
         self.first.fit(X, folder=folder, resume=resume)
-        lengths = [np.linalg.norm(part._embeddings(X), axis=1).mean() for part in self._parts]
+        lengths = [_mean_length(part._embeddings(X)) for part in self._parts]
         self.scales_ = torch.tensor([1 / length if length > 0 else 1.0 for length in lengths])
         self._take_facts()
         return self
@@ -117,9 +118,15 @@ class Beside(Method):
         return self.first.read(X)
 
     def _embeddings(self, X: Any) -> NDArray[np.float32]:
-        check_is_fitted(self, "scales_")
-        blocks = [part._embeddings(X) for part in self._parts]
-        return np.hstack([b * s for b, s in zip(blocks, self.scales_.numpy(), strict=True)])
+        check_fitted(self, "scales_")
+        first, second = self._parts
+        left, right = self.scales_.numpy()
+        blocks = [first._embeddings(X), second._embeddings(X)]  # the second needs memory itself
+        width = blocks[0].shape[1]
+        joined = np.empty((len(blocks[0]), width + blocks[1].shape[1]), np.float32)
+        np.multiply(blocks[0], left, out=joined[:, :width])
+        np.multiply(blocks[1], right, out=joined[:, width:])
+        return joined
 
     def _embedded(self, data: Any) -> Tensor:
         return torch.from_numpy(self._embeddings(data))
@@ -147,6 +154,13 @@ class Beside(Method):
         if self.scales_.shape != (2,):
             raise ValueError(f"'scales' has shape {tuple(self.scales_.shape)}")
         self._take_facts()
+
+
+def _mean_length(Z: NDArray[np.float32]) -> np.float32:
+    """Return the mean length of the rows; NumPy copies what it computes the lengths of."""
+    lengths = [np.linalg.norm(Z[rows], axis=1) for rows in blocks_of(len(Z))]
+    mean: np.float32 = np.concatenate(lengths).mean()
+    return mean
 
 
 def parts_of(snapshot: Snapshot) -> list[Snapshot]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
@@ -14,16 +15,19 @@ from augcl.data.wl import wl_rows
 from augcl.encoders import ContrastiveNetwork, inputs, output_width, own_or_gin, projector
 from augcl.encoders.contrastive import inputs_of
 from augcl.errors import InputError, one_of
-from augcl.hardness import Hardness, Uniform
-from augcl.hardness.base import Batches
+from augcl.hardness import AffinityUncertainty, Hardness, Uniform
+from augcl.hardness.base import Batches, gives_weights
 from augcl.hardness.diagnostics import WeightStatistics
 from augcl.hardness.oracle import for_batch
 from augcl.hardness.progcl import ProGCL
 from augcl.losses import info_nce
-from augcl.methods.recipes import chosen_hardness, get_recipe
+from augcl.methods.recipes import by_recipe, chosen_hardness, get_recipe
+from augcl.ops import processes
+from augcl.ops.cosine import cosine
 from augcl.training.batches import STATISTICS
 from augcl.training.callbacks import Metrics
 from augcl.training.estimator import GraphEstimator
+from augcl.training.processes import Share
 
 Pair = Callable[..., tuple[Tensor, Tensor]]
 """From a batch and a generator to the projections of its anchors and of its candidates.
@@ -31,6 +35,48 @@ Pair = Callable[..., tuple[Tensor, Tensor]]
 Where no draw changes the anchors, it takes their projections as a third argument if it has been
 called with that batch before.
 """
+
+
+@dataclass(frozen=True)
+class Contrast:
+    """How N graphs or nodes stand to each other as negatives, at one moment of a training.
+
+    Parameters
+    ----------
+    similarity : (N, N)
+        Cosine of the projections of anchor i and candidate j; the positives on the diagonal.
+    active : bool
+        Whether the hardness counts at this moment.
+    log_weights, log_uncertainty : (N, N), optional
+        log w_ij and log u_ij, where the hardness has them and counts.
+    similar : (N, N) bool, optional
+        Is candidate j in the similar group of anchor i? Where the hardness has groups and counts.
+    """
+
+    similarity: Tensor
+    active: bool
+    log_weights: Tensor | None = None
+    log_uncertainty: Tensor | None = None
+    similar: Tensor | None = None
+
+    @classmethod
+    def of(
+        cls,
+        hardness: Hardness,
+        active: bool,
+        similarity: Tensor,
+        vectors: tuple[Tensor, Tensor],
+        log_weights: Tensor | None = None,
+    ) -> Contrast:
+        """Ask the hardness about pairs of `vectors`; `log_weights` replace those that it gives."""
+        uncertainty = similar = None
+        if active and log_weights is None and gives_weights(hardness):
+            log_weights = hardness.log_weights(*vectors, cosine(*vectors))
+        if active and isinstance(hardness, AffinityUncertainty):
+            smallest = torch.finfo(torch.float32).tiny
+            uncertainty = hardness.uncertainty(*vectors).clamp_min(smallest).log()
+            similar = hardness.groups(*vectors)
+        return cls(similarity, active, log_weights, uncertainty, similar)
 
 
 class ContrastiveGraphMethod(GraphEstimator):
@@ -50,7 +96,7 @@ class ContrastiveGraphMethod(GraphEstimator):
     warmup: int | None
     positive_in_denominator: bool
     symmetric: bool
-    tau: float
+    tau: float | None
     encoder: nn.Module | None
     edge_features: bool | None
     layers: int
@@ -76,6 +122,7 @@ class ContrastiveGraphMethod(GraphEstimator):
         self._statistics = STATISTICS[recipe.statistics]
         self.hardness_ = chosen_hardness(self.hardness, recipe)
         self._wl_rows: dict[GraphSet, Tensor] = {}
+        self._shares: dict[GraphSet, Share] = {}
         self._schedule = HardnessSchedule(
             self.hardness_,
             epochs=self.epochs,
@@ -84,7 +131,7 @@ class ContrastiveGraphMethod(GraphEstimator):
         )
         self._contrast = ScheduledLoss(
             self._schedule,
-            tau=self.tau,
+            tau=by_recipe(self, "tau"),
             positive_in_denominator=self.positive_in_denominator,
             symmetric=self.symmetric,
         )
@@ -107,6 +154,14 @@ class ContrastiveGraphMethod(GraphEstimator):
 
     def _head(self, width: int, generator: torch.Generator) -> nn.Module:
         return projector(width, generator)
+
+    def _share(self, batch: GraphSet) -> Share:
+        """The graphs of a batch that this process encodes; of a fixed batch they stay the same."""
+        if not processes.is_shared():
+            return Share.of(batch)
+        if batch not in self._shares:
+            self._shares[batch] = Share.of(batch)
+        return self._shares[batch]
 
     def _project(self, graphs: GraphSet, *more: Tensor) -> Tensor:
         projections: Tensor = self.network_(*inputs(self.network_.encoder, graphs), *more)
@@ -135,8 +190,9 @@ class ContrastiveGraphMethod(GraphEstimator):
         if asked == "embedding":
             with inputs_of(self.network_.projector) as embeddings:
                 projections = pair(batch, generator)
-            of_anchors, of_candidates = embeddings
-            return projections, (of_anchors.detach(), of_candidates.detach())
+            gather = self._share(batch).gather
+            of_anchors, of_candidates = (gather(part.detach()) for part in embeddings)
+            return projections, (of_anchors, of_candidates)
         return pair(batch, generator), self._vectors(batch, generator)
 
     def _vectors(self, batch: GraphSet, generator: torch.Generator) -> tuple[Tensor, Tensor]:
@@ -174,6 +230,16 @@ class ContrastiveGraphMethod(GraphEstimator):
         Every pass over them draws fresh views; this is what a hardness is fitted on.
         """
         return EmbeddedBatches(self._pair, batches, generator)
+
+    @torch.no_grad()
+    def contrast(self, graphs: GraphSet, generator: torch.Generator) -> Contrast:
+        """Return how these graphs stand to each other in one batch, by the network of now."""
+        self.network_.eval()
+        batch = self.read(graphs).to(next(self.network_.parameters()).device)
+        projections, vectors = self._with_vectors(self._pair, batch, generator)
+        hardness = for_batch(self.hardness_, batch.labels)
+        vectors = projections if vectors is None else vectors
+        return Contrast.of(hardness, self._schedule.active, cosine(*projections), vectors)
 
     def _learned(self) -> dict[str, Tensor]:
         return self.hardness_.state()
@@ -363,16 +429,17 @@ class EmbeddedBatches:
             yield anchors, candidates
 
 
-FITTED = 16_384
-"""Nodes at most that one pass of the fit of a hardness sees."""
+FITTED, FEWER = 16_384, 8192
+"""Nodes of a graph up to which a pass of the fit of a hardness sees all, and how many it sees of a
+larger one: two million pairs in blocks of 256."""
 
 
 class EmbeddedNodes:
     """Projections of both views of one graph in random blocks of `size` nodes, fresh in every pass.
 
     `pair` draws the views and gives the projections (N, D) of anchors and candidates. Of a graph
-    with more than `FITTED` nodes, a pass sees that many, drawn at random, and all passes see the
-    same views: otherwise a fit would take longer than many epochs.
+    with more than `FITTED` nodes, a pass sees `FEWER`, drawn at random, and all passes see the same
+    views: otherwise a fit would take longer than many epochs.
     """
 
     def __init__(
@@ -390,6 +457,6 @@ class EmbeddedNodes:
         anchors, candidates = self._large or self.pair(self.generator)
         order = torch.randperm(len(anchors), generator=self.generator)
         if len(order) > FITTED:
-            self._large, order = (anchors, candidates), order[:FITTED]
+            self._large, order = (anchors, candidates), order[:FEWER]
         blocks = [block.to(anchors.device) for block in order.split(self.size)]
         return ((anchors[b], candidates[b]) for b in blocks if len(b) > 1)

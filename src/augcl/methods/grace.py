@@ -14,7 +14,7 @@ from augcl.encoders.contrastive import output_width
 from augcl.encoders.gcn import ACTIVATIONS, GCN, NORMS, NodeNetwork
 from augcl.encoders.heads import output_basis, projector
 from augcl.errors import one_of, warn_user
-from augcl.hardness import Hardness, Uniform
+from augcl.hardness import Hardness, Oracle, Uniform
 from augcl.hardness.base import gives_weights
 from augcl.hardness.diagnostics import WeightStatistics
 from augcl.losses.node_info_nce import (
@@ -25,14 +25,22 @@ from augcl.losses.node_info_nce import (
     weights_of,
 )
 from augcl.methods import presets
-from augcl.methods.contrast import EmbeddedNodes, HardnessSchedule, weighted_logits
+from augcl.methods.contrast import (
+    FITTED,
+    Contrast,
+    EmbeddedNodes,
+    HardnessSchedule,
+    weighted_logits,
+)
 from augcl.methods.recipes import by_recipe, chosen_hardness, get_recipe
 from augcl.ops.cosine import cosine
 from augcl.ops.diffusion import smoothed
 from augcl.training.batches import NodeBatch, batch_statistics
 from augcl.training.callbacks import Callbacks, Metrics
+from augcl.training.checkpoint import Snapshot, load_module, prefixed
+from augcl.training.checkpoint import weights_of as network_weights
 from augcl.training.estimator import NodeEstimator
-from augcl.views.nodes import CENTRALITIES, EDGE_ENDS, EMPTY_COLUMNS, NodeView, TwoViews
+from augcl.views.nodes import CENTRALITIES, EDGE_ENDS, EMPTY_COLUMNS, NodeView
 
 OBSERVED = 128
 """Anchors at most whose negatives are observed in an epoch, for the metrics."""
@@ -91,6 +99,11 @@ class GRACE(NodeEstimator):
         of its block.
     candidates : int or "all", optional
         Number of nodes, drawn in every step, that serve as negatives.
+    batch_nodes : int, optional
+        Number of nodes of a mini-batch, about: parts of the graph, drawn at random, with the edges
+        among them. Views, negatives and weights are then those inside the batch. If None, a step
+        takes all nodes of a graph with up to 100,000 of them, and 8,192 of a larger one.
+        Embeddings are always those of the whole graph.
     encoder : Module, optional
         A PyG-style module, (x, edge_index) to (N, D); `GCN` if None. It gets the weights of the
         edges, if there are any, if it has a parameter ``edge_weight``.
@@ -118,7 +131,7 @@ class GRACE(NodeEstimator):
     hardness_ : Hardness
     weights_ : PairWeights, BlockWeights or None
         The weights of all pairs of nodes of the graph it was fitted on; of a large graph they are
-        computed when they are needed.
+        computed when they are needed. None with mini-batches, which have weights of their own.
     history_ : list of dict
         One entry per epoch: loss, seconds and the spread of the weights.
 
@@ -167,6 +180,7 @@ class GRACE(NodeEstimator):
         weights_every: int = 10,
         sample: int = 256,
         candidates: int | str | None = None,
+        batch_nodes: int | None = None,
         encoder: nn.Module | None = None,
         normalize_features: bool = True,
         patience: int | None = None,
@@ -199,6 +213,7 @@ class GRACE(NodeEstimator):
         self.weights_every = weights_every
         self.sample = sample
         self.candidates = candidates
+        self.batch_nodes = batch_nodes
         self.encoder = encoder
         self.normalize_features = normalize_features
         self.patience = patience
@@ -248,10 +263,12 @@ class GRACE(NodeEstimator):
         number("tau", self._setting("tau"), least=LEAST_TAU * max(self.hardness_.powers))
         self.weights_: PairWeights | BlockWeights | None = None
         self._anchors: Tensor | None = None
-        self._features: Tensor | None = None
+        self._features: tuple[NodeBatch, Tensor] | None = None
         self._weight_facts: Metrics = {}
         self._mass = WeightStatistics()
-        self._epoch = 0
+        self._epoch, self._weighed_epoch = 0, -1
+        self._weigher: dict[str, Tensor] | None = None
+        self._whole: NodeBatch | None = None
 
     def _build(self, features: int, generator: torch.Generator) -> NodeNetwork:
         encoder = copy.deepcopy(self.encoder)
@@ -271,35 +288,36 @@ class GRACE(NodeEstimator):
         )
         return NodeNetwork(encoder, head)
 
-    def _batches(self, data: Any, generator: torch.Generator) -> list[NodeBatch]:
-        (batch,) = super()._batches(data, generator)
-        self._views = TwoViews(
-            batch.views,
-            edge_drop=self._setting("edge_drop"),
-            feature_drop=self._setting("feature_drop"),
-            slowed=self.half_hop,
-            centrality=self._setting("centrality"),
-            edge_ends=by_recipe(self, "edge_ends"),
-            pagerank_restart=by_recipe(self, "pagerank_restart"),
-            empty_columns=by_recipe(self, "empty_columns"),
-        )
-        return [batch]
+    def _view_settings(self) -> dict[str, Any]:
+        return {
+            **super()._view_settings(),
+            "centrality": self._setting("centrality"),
+            "edge_ends": by_recipe(self, "edge_ends"),
+            "pagerank_restart": by_recipe(self, "pagerank_restart"),
+            "empty_columns": by_recipe(self, "empty_columns"),
+        }
 
-    def _pair(self, generator: torch.Generator) -> tuple[Tensor, Tensor]:
-        """(N, D) what the hardness compares, of the nodes in two new views."""
-        anchors, candidates = (self._vectors(view) for view in self._views.draw(generator))
+    def _pair(
+        self, batches: Iterable[NodeBatch], generator: torch.Generator
+    ) -> tuple[Tensor, Tensor]:
+        """(N, D) what the hardness compares, of the nodes of some batches in two new views."""
+        pairs = [
+            [self._vectors(view, batch) for view in self._two_views(batch).draw(generator)]
+            for batch in batches
+        ]
+        anchors, candidates = (torch.cat(part) for part in zip(*pairs, strict=True))
         return anchors, candidates
 
-    def _vectors(self, view: NodeView) -> Tensor:
+    def _vectors(self, view: NodeView, batch: NodeBatch) -> Tensor:
         """(N, D) what the hardness compares, of the nodes in a view; smoothed over all edges."""
-        asked, clean = self.hardness_.affinity_of, self._views.views.clean
+        asked, clean = self.hardness_.affinity_of, batch.views.clean
         if asked == "projection":
             projections: Tensor = self.network_(view)
             return projections
         if asked == "features":
-            if self._features is None:
-                self._features = smoothed(clean.x(), clean.edges)
-            return self._features
+            if self._features is None or self._features[0] is not batch:
+                self._features = batch, smoothed(clean.x(), clean.edges)
+            return self._features[1]
         embeddings: Tensor = self.network_.embed(view)
         return embeddings if asked == "embedding" else smoothed(embeddings, clean.edges)
 
@@ -311,12 +329,13 @@ class GRACE(NodeEstimator):
     def _loss(self, batch: NodeBatch, generator: torch.Generator) -> Tensor:
         if not self._schedule.active:
             return self._contrast(batch, generator, observed=True)
-        return self._contrast(batch, generator, self.hardness_, self.weights_, observed=True)
+        weights = self._weights_of(batch)
+        return self._contrast(batch, generator, self.hardness_, weights, observed=True)
 
     def _first_loss(self, batch: NodeBatch, generator: torch.Generator) -> Tensor:
         if self._schedule.first_epoch > 0:
             return self._contrast(batch, generator)
-        return self._contrast(batch, generator, self.hardness_, self.weights_)
+        return self._contrast(batch, generator, self.hardness_, self._weights_of(batch))
 
     def _contrast(
         self,
@@ -327,7 +346,7 @@ class GRACE(NodeEstimator):
         *,
         observed: bool = False,
     ) -> Tensor:
-        anchors, candidates = self._compared(self._views.draw(generator))
+        anchors, candidates = self._compared(self._two_views(batch).draw(generator))
         columns = None
         if self._sampled is not None and self._sampled < len(batch):
             order = torch.randperm(len(batch), generator=generator)
@@ -372,34 +391,64 @@ class GRACE(NodeEstimator):
         projections: Tensor = self.network_(batch.views.clean)
         return projections
 
-    def _before_epoch(
-        self, epoch: int, batches: list[NodeBatch], generator: torch.Generator
-    ) -> Metrics:
-        (batch,) = batches
+    def _before_epoch(self, epoch: int, batches: Any, generator: torch.Generator) -> Metrics:
         self._epoch = epoch
+        self._whole = next(iter(batches)) if len(batches) == 1 else None
+        fits = self._schedule.fits_before(epoch)
         with batch_statistics(self.network_):
-            blocks = EmbeddedNodes(self._pair, self.sample, generator)
-            if self._schedule.fits_before(epoch):
+            some = batches if len(batches) == 1 else _enough(batches) if fits else []
+            pairs = EmbeddedNodes(lambda draw: self._pair(some, draw), self.sample, generator)
+            if fits:
                 self._show(f"fitting {type(self.hardness_).__name__}")
-            found = self._schedule.before_epoch(epoch, blocks, generator)
-            if self._schedule.active and gives_weights(self.hardness_):
-                since = epoch - self._schedule.first_epoch
-                live = self.weights == "live" and since % self.weights_every == 0
-                new = live or self._schedule.fits_before(epoch)
-                if new and self.hardness_.affinity_of != "features":  # a file need not keep those
-                    with torch.no_grad():
-                        self._anchors = self._vectors(batch.views.clean)
-                if new or self.weights_ is None:  # after a resume
-                    self._weigh(batch)
+            found = self._schedule.before_epoch(epoch, pairs, generator)
+            if not (self._schedule.active and gives_weights(self.hardness_)):
+                return found
+            since = epoch - self._schedule.first_epoch
+            new = fits or (self.weights == "live" and since % self.weights_every == 0)
+            if len(batches) > 1:
+                if new:
+                    self._weigher = network_weights(self.network_)
+                return found
+            (batch,) = batches
+            if new and self.hardness_.affinity_of != "features":  # a file need not keep those
+                with torch.no_grad():
+                    self._anchors = self._vectors(batch.views.clean, batch)
+            if new or self.weights_ is None:  # after a resume
+                self._weigh(batch)
         return found
 
     def _weigh(self, batch: NodeBatch) -> None:
-        anchors = self._vectors(batch.views.clean) if self._anchors is None else self._anchors
+        anchors = self._anchors
+        if anchors is None:
+            anchors = self._vectors(batch.views.clean, batch)
         anchors = anchors.to(batch.graph.x.device)  # loaded ones lie on the CPU
         self._show("weighing pairs of nodes")
         sampled = self._sampled is not None and self._sampled < len(batch)
         self.weights_ = weights_of(self.hardness_, anchors, labels=batch.labels, sampled=sampled)
         self._weight_facts = self.weights_.describe(batch.labels)
+
+    @torch.no_grad()
+    def _weights_of(self, batch: NodeBatch) -> PairWeights | BlockWeights | None:
+        """The weights of the pairs of a batch, by the network as it was when they were decided."""
+        if self._weigher is None:
+            return self.weights_
+        own = self.network_
+        self.network_ = copy.deepcopy(own)
+        try:
+            load_module(self.network_, self._weigher)
+            with batch_statistics(self.network_):
+                anchors = self._vectors(batch.views.clean, batch)
+        finally:
+            self.network_ = own
+        if self._sampled is not None and self._sampled < len(batch):
+            weights: PairWeights | BlockWeights
+            weights = BlockWeights(self.hardness_, anchors, batch.labels)
+        else:  # every one of them is needed twice
+            weights = weights_of(self.hardness_, anchors, labels=batch.labels)
+        if self._weighed_epoch != self._epoch:  # one batch tells enough
+            self._weight_facts = weights.describe(batch.labels)
+            self._weighed_epoch = self._epoch
+        return weights
 
     def _after_epoch(self) -> Metrics:
         return {**self._weight_facts, **self._mass.read()}
@@ -408,14 +457,52 @@ class GRACE(NodeEstimator):
     def _comparable_from(self) -> int:
         return 0 if isinstance(self.hardness_, Uniform) else self._schedule.first_epoch
 
+    @torch.no_grad()
+    def contrast(self, rows: Tensor, generator: torch.Generator) -> Contrast | None:
+        """Return how the nodes `rows` (n,) stand to each other, by the network of now.
+
+        None in a training with mini-batches: their negatives are other nodes in every step.
+        """
+        batch = self._whole
+        if batch is None:
+            return None
+        self.network_.eval()
+        rows = rows.to(batch.graph.x.device)
+        views = self._two_views(batch).draw(generator)
+        similarity = cosine(*(self.network_(view)[rows] for view in views))
+        if not self._schedule.active:
+            return Contrast(similarity, active=False)
+        log_w, vectors = None, self._anchors
+        if self.weights_ is not None:
+            smallest = torch.finfo(torch.float32).tiny
+            log_w = self.weights_.block(rows, rows).clamp_min(smallest).log()
+        if vectors is None:
+            vectors = self._vectors(batch.views.clean, batch)
+        some = vectors.to(rows.device)[rows]
+        hardness = Uniform() if isinstance(self.hardness_, Oracle) else self.hardness_
+        return Contrast.of(hardness, True, similarity, (some, some), log_w)
+
     def _learned(self) -> dict[str, Tensor]:
         anchors = {} if self._anchors is None else {"anchors": self._anchors}
-        return {**anchors, **self.hardness_.state()}
+        weigher = {} if self._weigher is None else prefixed("weigher", self._weigher)
+        return {**anchors, **weigher, **self.hardness_.state()}
 
     def _load_learned(self, tensors: dict[str, Tensor]) -> None:
         tensors = dict(tensors)
         self._anchors = tensors.pop("anchors", None)
+        self._weigher = Snapshot(tensors, {}).part("weigher") or None
+        tensors = {name: t for name, t in tensors.items() if not name.startswith("weigher")}
         self.hardness_.load_state(tensors)
+
+
+def _enough(batches: Iterable[NodeBatch]) -> list[NodeBatch]:
+    """Return as many batches as the fit of a hardness sees."""
+    some: list[NodeBatch] = []
+    for batch in batches:
+        some.append(batch)
+        if sum(map(len, some)) >= FITTED:
+            break
+    return some
 
 
 class GCA(GRACE):

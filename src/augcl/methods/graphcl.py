@@ -13,7 +13,7 @@ from augcl.methods.contrast import ContrastiveGraphMethod
 from augcl.methods.recipes import by_recipe
 from augcl.training.batches import GROUP, neighbor_batches
 from augcl.training.callbacks import Callbacks
-from augcl.views import Augmentation, make_view
+from augcl.views import Augmentation, Edit, View, make_view
 
 
 class GraphCL(ContrastiveGraphMethod):
@@ -42,8 +42,10 @@ class GraphCL(ContrastiveGraphMethod):
         if None (the star by default).
     augment_anchor : bool, optional
         Both views are augmented; by the recipe if None (False by default).
-    positive_in_denominator, symmetric, tau :
+    positive_in_denominator, symmetric :
         See `info_nce`.
+    tau : float, optional
+        See `info_nce`; by the recipe if None (0.05 by default, 0.2 as published).
     encoder : Module, optional
         A PyG-style module, (x, edge_index) to (V, D); GIN with `layers` and `width` if None.
     edge_features : bool, optional
@@ -107,7 +109,7 @@ class GraphCL(ContrastiveGraphMethod):
         augment_anchor: bool | None = None,
         positive_in_denominator: bool = True,
         symmetric: bool = False,
-        tau: float = 0.2,
+        tau: float | None = None,
         encoder: nn.Module | None = None,
         edge_features: bool | None = None,
         layers: int = 3,
@@ -164,10 +166,19 @@ class GraphCL(ContrastiveGraphMethod):
             return super()._batches(data, generator)
         return neighbor_batches(data, wl_rows(data), int(self.batch_size), generator)
 
+    def edits(self, graphs: GraphSet, generator: torch.Generator) -> tuple[Edit, Edit] | None:
+        """Return what two views change; None if the augmentation is a function of the user."""
+        if not isinstance(self._view, View):
+            return None
+        every = torch.ones(len(graphs), dtype=torch.bool, device=graphs.device)
+        anchor = Edit() if self._anchors_stay else self._view.edit(graphs, every, generator)
+        return anchor, self._view.edit(graphs, every, generator)
+
     def _pair(
         self, batch: GraphSet, generator: torch.Generator, anchors: Tensor | None = None
     ) -> tuple[Tensor, Tensor]:
-        anchor = batch if self._anchors_stay else self._view(batch, generator)
-        candidate = self._view(batch, generator)
-        anchors = self._project(anchor) if anchors is None else anchors
-        return anchors, self._project(candidate)
+        share = self._share(batch)
+        anchor = share.graphs if self._anchors_stay else share.view(self._view, generator)
+        candidate = share.view(self._view, generator)
+        anchors = share.gather(self._project(anchor)) if anchors is None else anchors
+        return anchors, share.gather(self._project(candidate))

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
 from functools import partial
+from itertools import accumulate
 
 import torch
 from torch import Tensor
@@ -12,11 +14,14 @@ from torch.nn.functional import normalize
 from augcl.checks import number, whole_number
 from augcl.data.features import structure_features
 from augcl.data.node_graph import NodeGraph
+from augcl.encoders.blocks import blocks_of
 from augcl.errors import InputError
 from augcl.ops.csr import SparseMatrix
 from augcl.ops.diffusion import diffuse_in_steps
 from augcl.ops.reduction import leading_directions
 from augcl.training.method import NodeReader, PlainMethod
+from augcl.training.parts import AUTOMATIC
+from augcl.training.progress import Report, progress_bar
 from augcl.views.nodes import NodeView, NodeViews
 
 
@@ -52,8 +57,8 @@ class Propagation(NodeReader, PlainMethod):
         ``linear-10-10-80``, do better.
     random_state : int, optional
         Seed of the rotation and of the search for the principal directions.
-    progress :
-        Not used; every method has it.
+    progress : bool
+        Show progress on a graph with more than 100,000 nodes.
 
     Attributes
     ----------
@@ -143,8 +148,11 @@ class Propagation(NodeReader, PlainMethod):
                     device=x.device,
                 )
                 self.directions_.append(found)
-        blocks = self._unshifted(view)
-        self.shifts_ = [z.mean(0) if self.center else z.new_zeros(z.shape[1]) for z in blocks]
+        with self._bar(data, "fit") as report:
+            self.shifts_ = []
+            for number, z in enumerate(self._unshifted(view), 1):
+                self.shifts_.append(z.mean(0) if self.center else z.new_zeros(z.shape[1]))
+                report(number)
         self.rotation_: Tensor | None = None
         if self.rotate:
             width = sum(map(len, self.shifts_))
@@ -152,15 +160,21 @@ class Propagation(NodeReader, PlainMethod):
             # By rows, as a file gives it back: another order of the sums has other last bits.
             self.rotation_ = torch.linalg.qr(draw)[0].contiguous().to(x.device)
 
+    def _bar(self, data: NodeGraph, doing: str) -> AbstractContextManager[Report]:
+        """Show the blocks done, where they take more than a moment."""
+        show = self.progress and data.num_nodes > AUTOMATIC
+        title = f"Propagation on {data.name}: {doing}"
+        return progress_bar(title, len(self._blocks), show=show, stay=False)
+
     def _view(self, data: NodeGraph) -> NodeView:
         return NodeViews(structure_features(data, "degree") if self.by_degree_ else data).clean
 
-    def _block(self, view: NodeView, steps: int, right: Tensor | None) -> Tensor:
-        """Return P (X − mean) right for features X; without `right` P (X − mean).
+    def _block(self, view: NodeView, steps: int, right: Tensor) -> Tensor:
+        """Return P (X − mean) right for features X.
 
         P, a polynomial of Â, stands for the steps; it is symmetric.
         """
-        h = view.x() - self.mean_ if right is None else view.times(right) - self.mean_ @ right
+        h = view.times(right) - self.mean_ @ right
         return diffuse_in_steps(h, view.edges, alpha=self.alpha, steps=steps)
 
     def _block_transposed(self, view: NodeView, steps: int, left: Tensor) -> Tensor:
@@ -168,17 +182,42 @@ class Propagation(NodeReader, PlainMethod):
         h = diffuse_in_steps(left, view.edges, alpha=self.alpha, steps=steps)
         return _transposed_times(view.features, h) - torch.outer(self.mean_, h.sum(0))
 
-    def _unshifted(self, view: NodeView) -> list[Tensor]:
-        if not self.directions_:
-            return [self._block(view, steps, None) for steps in self._blocks]
-        pairs = zip(self._blocks, self.directions_, strict=True)
-        return [self._block(view, steps, right) for steps, right in pairs]
+    def _unshifted(self, view: NodeView) -> Iterator[Tensor]:
+        """Yield the blocks, one after the other: a large graph has no memory for all at once."""
+        if self.directions_:
+            for steps, right in zip(self._blocks, self.directions_, strict=True):
+                yield self._block(view, steps, right)
+            return
+        h = view.x() - self.mean_
+        z, done = h, 0
+        for steps in self._blocks:
+            if steps < done:
+                z, done = h, 0
+            further = steps - done
+            z, done = (
+                diffuse_in_steps(z, view.edges, alpha=self.alpha, steps=further, start=h),
+                steps,
+            )
+            yield z
 
     def _embedded(self, data: NodeGraph) -> Tensor:
-        blocks = self._unshifted(self._view(data))
-        blocks = [z - shift for z, shift in zip(blocks, self.shifts_, strict=True)]
-        z = torch.cat([normalize(z, dim=1) if self.unit_rows else z for z in blocks], dim=1)
-        return z if self.rotation_ is None else z @ self.rotation_
+        z = torch.empty(data.num_nodes, sum(map(len, self.shifts_)), device=data.x.device)
+        ends = accumulate(map(len, self.shifts_))
+        blocks = zip(self._unshifted(self._view(data)), self.shifts_, ends, strict=True)
+        with self._bar(data, "embed") as report:
+            for number, (block, shift, end) in enumerate(blocks, 1):
+                place = slice(end - len(shift), end)
+                for rows in blocks_of(data.num_nodes):
+                    part = block[rows] - shift
+                    z[rows, place] = normalize(part, dim=1) if self.unit_rows else part
+                report(number)
+        if self.rotation_ is None:
+            return z
+        if data.num_nodes <= AUTOMATIC:
+            return z @ self.rotation_
+        for rows in blocks_of(data.num_nodes):
+            z[rows] = z[rows] @ self.rotation_
+        return z
 
     def _learned(self) -> dict[str, Tensor]:
         found = {"by_degree": torch.tensor(self.by_degree_), "mean": self.mean_}

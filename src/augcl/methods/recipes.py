@@ -7,8 +7,7 @@ from dataclasses import dataclass, field, fields
 from functools import cache
 from typing import Any
 
-from sklearn.base import clone
-
+from augcl.contract import unfitted
 from augcl.errors import InputError, one_of
 from augcl.files import packaged_toml
 from augcl.hardness import Hardness, named_hardness
@@ -77,7 +76,7 @@ def by_recipe(method: Any, name: str) -> Any:
     if given is not None:
         return given
     recipe = get_recipe(method.recipe)
-    return {**recipe.shared(), **recipe.of_method(type(method))}[name]
+    return {**recipe.shared(), **recipe.of_method(type(method))}.get(name)
 
 
 def left_to_recipe(method: Any) -> set[str]:
@@ -101,7 +100,7 @@ def chosen_hardness(hardness: Hardness | str | None, recipe: Recipe) -> Hardness
                 f"settings of recipe {made_with!r}: give hardness='augcl', or "
                 f"AffinityUncertainty.from_recipe({recipe.name!r}, …) with settings of your own"
             )
-        own: Hardness = clone(hardness)
+        own: Hardness = unfitted(hardness)
     else:
         own = named_hardness(hardness or "none", recipe.name)
     own._check()

@@ -41,19 +41,22 @@ def diffuse(h: Tensor, edges: Adjacency, alpha: float, *, error: float = 1e-6) -
     return now
 
 
-def diffuse_in_steps(h: Tensor, edges: Adjacency, *, alpha: float, steps: int) -> Tensor:
+def diffuse_in_steps(
+    h: Tensor, edges: Adjacency, *, alpha: float, steps: int, start: Tensor | None = None
+) -> Tensor:
     """Approximate S h for node values h (V, D) of a batch of graphs by `steps` sparse products.
 
     The power iteration y ← α h + (1 − α) Â y starts at y = h; its error is below (1 − α)^steps.
+    To go on with an earlier result, give it as `h` and what that started from as `start`.
 
     >>> edge = Adjacency.from_edges(torch.tensor([[0, 1], [1, 0]]), 2)
     >>> h = torch.tensor([[1.0], [0.0]])
     >>> [round(v, 3) for v in diffuse_in_steps(h, edge, alpha=0.5, steps=16).flatten().tolist()]
     [0.75, 0.25]
     """
-    mixed = h
+    mixed, start = h, h if start is None else start
     for _ in range(steps):
-        mixed = torch.add(alpha * h, propagate(mixed, edges), alpha=1 - alpha)
+        mixed = torch.add(alpha * start, propagate(mixed, edges), alpha=1 - alpha)
     return mixed
 
 

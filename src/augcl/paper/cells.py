@@ -10,25 +10,22 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-import warnings
-from collections.abc import Generator, Iterator, Sequence
-from concurrent.futures import BrokenExecutor
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
 from filelock import FileLock, Timeout
-from joblib import Parallel, delayed
 
 from augcl.data.catalogue import known_name
 from augcl.files import remove_temporary, write_json
 from augcl.hardness import UndefinedAlphaError
 from augcl.paper.records import cell_file, is_finished
 from augcl.runs.run import Spec, one_thread, run
+from augcl.runs.workers import Local, Workers
 from augcl.training.method import plain_settings
-from augcl.training.progress import print_warning, progress_bar
-from augcl.training.threads import deaf_workers
+from augcl.training.progress import progress_bar
 
 
 class CellLike(Protocol):
@@ -81,7 +78,13 @@ class Cell:
         work = work_folder(self.path(out)) if self.spec.level == "node" else None
         try:
             record = run(
-                self.spec, self.seed, data_dir=data_dir, progress=False, folder=work, resume=True
+                self.spec,
+                self.seed,
+                data_dir=data_dir,
+                progress=False,
+                folder=work,
+                resume=True,
+                also=True,
             ).record
         except UndefinedAlphaError as error:  # store it as the result: a second try would fail too
             facts = {"spec": asdict(self.spec), "seed": self.seed, "accuracy": None}
@@ -132,22 +135,21 @@ class Failure:
         return f"{self.cell.name}: {self.reason}"
 
 
-Ended = tuple[Path, Failure | None]
-
-
 def compute_missing(
     cells: Sequence[CellLike],
     out: Path,
     *,
     data_dir: str | None,
-    jobs: int,
+    jobs: int | Workers,
     progress: bool = True,
 ) -> list[Failure]:
-    """Compute the cells that are not finished yet, `jobs` in parallel; return the failures.
+    """Compute the cells that are not finished yet; return the failures.
 
+    `jobs` is a number of processes of this machine, or the workers of a cluster.
     Several processes may share the folder: a cell that another process is computing is skipped, and
     computed here only if that process ends without a result.
     """
+    workers = Local(jobs) if isinstance(jobs, int) else jobs
     by_path = {cell.path(out): cell for cell in cells}
     missing = {path: cell for path, cell in by_path.items() if not is_finished(path, out)}
     for path in by_path.keys() - missing.keys():  # a process may have died before it cleaned up
@@ -158,28 +160,27 @@ def compute_missing(
     with progress_bar("cells", len(missing), show=progress) as report:
         for wait in (False, True):  # first the free cells, then those that others did not finish
             left = [path for path in order if path not in failed and not path.exists()]
-            workers = min(jobs, len(left))
-            if not workers:
+            if not left:
                 break
-            report(len(missing) - len(left) - len(failed), _note(workers, failed))
+            report(len(missing) - len(left) - len(failed), _note(workers, len(left), failed))
             attempts = [Attempt(missing[path], out, data_dir, wait) for path in left]
-            with closing(_outcomes(attempts, workers)) as outcomes:
-                for path, failure in outcomes:
-                    if failure is not None:
-                        failed[path] = failure
+            with closing(workers.outcomes(attempts)) as outcomes:
+                for task, trouble in outcomes:
+                    assert isinstance(task, Attempt)
+                    if trouble is not None:
+                        failed[task.path] = Failure(task.cell, trouble.reason)
                     done = sum(path.exists() for path in missing)
-                    running = min(workers, len(missing) - done - len(failed))
-                    report(done, _note(running, failed))
+                    report(done, _note(workers, len(missing) - done - len(failed), failed))
     return list(failed.values())
 
 
-def _note(running: int, failed: dict[Path, Failure]) -> str:
-    return f"{running} running, {len(failed)} failed"
+def _note(workers: Workers, left: int, failed: dict[Path, Failure]) -> str:
+    return f"{min(workers.count, left)} running, {len(failed)} failed"
 
 
 @dataclass(frozen=True)
 class Attempt:
-    """An attempt to compute a cell; with `wait`, wait for a process that is computing it."""
+    """An attempt to compute a cell: a `Task` of `Workers`."""
 
     cell: CellLike
     out: Path
@@ -190,75 +191,30 @@ class Attempt:
     def path(self) -> Path:
         return self.cell.path(self.out)
 
-    def __call__(self) -> Ended:
-        """Compute the cell, unless another process is computing it or has finished it."""
-        warnings.showwarning = print_warning
-        path = self.path
-        try:
-            with _claim(path, wait=self.wait) as mine:
-                if mine and not path.exists():
-                    remove_temporary(path.parent, path.name)  # others write theirs there
-                    self.cell.compute(self.out, self.data_dir)
-        except Exception as error:
-            return path, Failure(self.cell, f"{type(error).__name__}: {error}")
-        return path, None
+    @property
+    def dataset(self) -> str | None:
+        """Return the data set of the cell; cells of toys and of attacks draw their own data."""
+        found: str | None = getattr(getattr(self.cell, "spec", self.cell), "dataset", None)
+        return found
 
+    @property
+    def finished(self) -> bool:
+        return self.path.exists()
 
-def _outcomes(attempts: Sequence[Attempt], workers: int) -> Generator[Ended, None, None]:
-    """Yield the outcome of each attempt as soon as it is known; one worker runs in this process.
+    def begun(self) -> list[Path]:
+        return [file for file in work_folder(self.path).rglob("*") if file.is_file()]
 
-    If a worker dies, the whole pool ends. The attempts that were running are repeated one by one,
-    so that only the attempt that kills its worker fails.
-    """
-    left = list(attempts)
-    while left:
-        begun: list[Attempt] = []
-        ended: set[Path] = set()
-        try:
-            with closing(_computed(left, begun, workers)) as outcomes:
-                for path, failure in outcomes:
-                    ended.add(path)
-                    yield path, failure
-        except BrokenExecutor:
-            for attempt in begun:
-                if attempt.path not in ended:
-                    yield _computed_alone(attempt)
-        left = left[len(begun) :]
+    @contextmanager
+    def claim(self, *, wait: bool) -> Iterator[bool]:
+        """Yield whether to compute the cell: no other process is computing it or has finished."""
+        with _claim(self.path, wait=wait) as mine:
+            todo = mine and not self.finished
+            if todo:
+                remove_temporary(self.path.parent, self.path.name)  # others write theirs there
+            yield todo
 
-
-def _computed(
-    attempts: Sequence[Attempt], begun: list[Attempt], workers: int
-) -> Generator[Ended, None, None]:
-    """Yield outcomes from a pool; if a worker dies, raise `BrokenExecutor`.
-
-    `begun` collects the attempts that were started.
-    """
-
-    def begin() -> Iterator[Any]:
-        for attempt in attempts:
-            begun.append(attempt)
-            yield delayed(attempt)()
-
-    parallel = Parallel(
-        workers, return_as="generator_unordered", pre_dispatch="n_jobs", batch_size=1
-    )
-    with deaf_workers():  # started here
-        results = parallel(begin())
-    try:
-        for ended in results:  # noqa: UP028 -- `yield from` would close it too early, with a warning
-            yield ended
-    finally:
-        with warnings.catch_warnings():  # after an interruption joblib warns about what it cancels
-            warnings.simplefilter("ignore")
-            results.close()
-
-
-def _computed_alone(attempt: Attempt) -> Ended:
-    try:
-        return next(_computed([attempt], [], workers=2))  # two, so that it runs in another process
-    except BrokenExecutor as error:
-        reason = "its process ended ({})".format(str(error).split("\n", 1)[0])
-        return attempt.path, Failure(attempt.cell, reason)
+    def compute(self, out: Path, data_dir: str | None) -> None:
+        self.cell.compute(out, data_dir)
 
 
 @contextmanager

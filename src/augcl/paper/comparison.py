@@ -80,6 +80,16 @@ def _room(base: str, room: PairedDifference) -> str:
 Results = Mapping[str, Mapping[str, Accuracies]]
 """Accuracies by data set, then by row."""
 
+MAJORITY = "majority"
+"""Name of the row that always predicts the largest class."""
+
+
+def majority(rows: Mapping[str, Accuracies]) -> str:
+    """Return the accuracy of the largest class in percent; empty where it is not recorded."""
+    share = next((found.majority for found in rows.values()), None)
+    return "" if share is None else f"{100 * share:.2f}"
+
+
 TESTS = {
     "graph": "corrected resampled t-test over the folds of all seeds",
     "node": "paired t-test over trainings",
@@ -111,6 +121,9 @@ def _of_dataset(dataset: str, rows: Mapping[str, Accuracies], table: Table) -> G
     seeds = max(len(found.runs) for found in rows.values())
     paper_has_it = any(table.published(row, dataset) for row in rows)
     lines = []
+    if majority(rows):
+        beside = ("", "") if paper_has_it else ()
+        lines.append((MAJORITY, majority(rows), *beside, "", ""))
     for row, found in rows.items():
         paper = table.published(row, dataset)
         base = None if row == table.base else rows.get(table.base)
@@ -123,8 +136,8 @@ def _of_dataset(dataset: str, rows: Mapping[str, Accuracies], table: Table) -> G
                 *against(found, base),
             )
         )
-    beside = ("published", "gap") if paper_has_it else ()
-    header = ("", "measured", *beside, f"− {table.base} [95 %]", "p")
+    published = ("published", "gap") if paper_has_it else ()
+    header = ("", "measured", *published, f"− {table.base} [95 %]", "p")
     notes = [f"{seeds} seed{'s' * (seeds > 1)}."]
     room = headroom(rows, table)
     if room is not None:
@@ -136,6 +149,8 @@ def _explanation(results: Results, table: Table) -> list[str]:
     """Return the notes that apply to all tables."""
     rows = {row for found in results.values() for row in found}
     notes = ["Accuracy in percent."]
+    if any(map(majority, results.values())):
+        notes.append(f"{MAJORITY}: always the largest class of the training part.")
     if table.floor in rows:
         notes.append(f"{table.floor}: the floor, an encoder that is not trained.")
     if table.ceiling in rows:
@@ -164,6 +179,8 @@ def _overview(results: Results, table: Table, ranks: Ranks | None) -> Grid:
     rows = list(dict.fromkeys(row for rows in results.values() for row in rows))
     average = {} if ranks is None else dict(zip(ranks.names, ranks.average, strict=True))
     lines = []
+    if any(map(majority, results.values())):
+        lines.append((MAJORITY, *map(majority, results.values()), ""))
     for row in rows:
         cells = [str(found[row]) if row in found else "" for found in results.values()]
         rank = f"{average[row]:.2f}" if row in average else ""
@@ -210,6 +227,10 @@ def _data(results: Results, table: Table, ranks: Ranks | None) -> dict[str, Any]
         "base": table.base,
         "ceiling": table.ceiling,
         "datasets": datasets,
+        "majority": {
+            dataset: next((found.majority for found in rows.values()), None)
+            for dataset, rows in results.items()
+        },
         "ranks": _plain(ranks),
         "tests": TESTS,
     }

@@ -20,7 +20,7 @@ from augcl.hardness import Hardness
 from augcl.hardness.affinity import CollapseWarning
 from augcl.losses import info_nce
 from augcl.methods.graphcl import GraphCL
-from augcl.methods.recipes import get_recipe
+from augcl.methods.recipes import by_recipe, get_recipe
 from augcl.paper.cells import CellLike, digest
 from augcl.paper.figures import Line, line_panels
 from augcl.paper.grid import Grid, Outcome
@@ -80,7 +80,7 @@ class JumpCell:
             pairs = model.pairs(batches, generator)
             with STATISTICS[get_recipe(model.recipe).statistics](model.network_):
                 hardness.fit(pairs, generator=generator)
-            losses = jump([*pairs], hardness, tau=model.tau, generator=generator)
+            losses = jump([*pairs], hardness, tau=by_recipe(model, "tau"), generator=generator)
         return {"seed": self.seed, **losses, "state": hardness.diagnose()["state"]}
 
 

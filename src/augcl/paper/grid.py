@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rich.box import SIMPLE_HEAD
+from rich.cells import cell_len
 from rich.table import Table
 from rich.text import Text
 
@@ -23,6 +24,9 @@ from augcl.paper.figures import save
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+    from rich.console import Console, ConsoleOptions
+
+    from augcl.runs.rows_page import Row
 
 SPREAD = (
     "±: standard deviation over the seeds; for nodes, over all splits of all seeds; for published "
@@ -32,13 +36,18 @@ SPREAD = (
 
 @dataclass(frozen=True)
 class Outcome:
-    """Tables, figures by name, sentences with the conclusions, and all numbers as plain JSON."""
+    """Tables, figures by name, sentences with the conclusions, and all numbers as plain JSON.
+
+    `rows` are for the page: what was measured, with its settings; `title` is its heading.
+    """
 
     name: str
     grids: list[Grid]
     data: dict[str, Any]
     figures: dict[str, Figure] = field(default_factory=dict)
     sentences: list[str] = field(default_factory=list)
+    rows: list[Row] = field(default_factory=list)
+    title: str = ""
 
     @property
     def empty(self) -> bool:
@@ -58,14 +67,29 @@ class Outcome:
         return "\n\n".join([*(grid.markdown() for grid in self.grids), *self.sentences]) + "\n"
 
     def write(self, out: Path) -> list[Path]:
-        """Write NAME.md, NAME.tex, NAME.json and the figures; return their paths."""
+        """Write NAME.md, .tex, .json, .html and the figures; return their paths."""
+        from augcl.runs.rows_page import TextTable, write_rows_page  # slow to import
+
         stem = out / self.name
-        text, tex, data = (stem.with_suffix(ending) for ending in (".md", ".tex", ".json"))
+        text, tex, data, page = (
+            stem.with_suffix(ending) for ending in (".md", ".tex", ".json", ".html")
+        )
         write_text(text, self.markdown())
         write_text(tex, "\n\n".join(grid.latex() for grid in self.grids) + "\n")
         write_json(data, {"name": self.name, **self.data, "sentences": self.sentences})
         drawn = [save(figure, out / name) for name, figure in self.figures.items()]
-        return [text, tex, data, *(path for paths in drawn for path in paths)]
+        tables = [TextTable(g.title, g.header, g.rows, g.notes) for g in self.grids]
+        write_rows_page(
+            page,
+            self.title or self.name,
+            self.rows,
+            tables,
+            sentences=self.sentences,
+            figures={
+                name: (out / f"{name}.svg").read_text(encoding="utf-8") for name in self.figures
+            },
+        )
+        return [text, tex, data, page, *(path for paths in drawn for path in paths)]
 
 
 @dataclass(frozen=True)
@@ -132,15 +156,72 @@ class Grid:
         """
         return latex_table(self.header, self.rows, caption=self.title, notes=self.notes)
 
-    def terminal(self) -> Table:
-        """Return a table that a `rich.console.Console` prints."""
-        notes = Text(" ".join(self.notes)) if self.notes else None
-        table = Table(title=Text(self.title), caption=notes, box=SIMPLE_HEAD, pad_edge=False)
-        for number, name in enumerate(self.header):
-            table.add_column(Text(name), justify="right" if number else "left")
-        for row in self.rows:
+    def terminal(self) -> Fitting:
+        """Return what a `rich.console.Console` prints: one table, or several that fit its width."""
+        return Fitting(self)
+
+
+@dataclass(frozen=True)
+class Fitting:
+    """A table for the terminal; where it is too wide, its columns continue in a further table."""
+
+    grid: Grid
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Table | Text]:
+        names, *values = (
+            list(column) for column in zip(self.grid.header, *self.grid.rows, strict=True)
+        )
+        columns = [aligned(column) for column in values]
+        widths = [max(map(cell_len, column)) + PADDING for column in (names, *columns)]
+        parts, left = [[names]], options.max_width - widths[0]
+        for column, width in zip(columns, widths[1:], strict=True):
+            if width > left and len(parts[-1]) > 1:
+                parts.append([names])
+                left = options.max_width - widths[0]
+            parts[-1].append(column)
+            left -= width
+        one = len(parts) == 1
+        for number, part in enumerate(parts):
+            yield self._table(part, title=number == 0, notes=one)
+        if self.grid.notes and not one:
+            yield Text(" ".join(self.grid.notes))
+
+    def _table(self, columns: list[list[str]], *, title: bool, notes: bool) -> Table:
+        table = Table(
+            title=Text(self.grid.title) if title else None,
+            caption=Text(" ".join(self.grid.notes)) if notes and self.grid.notes else None,
+            box=SIMPLE_HEAD,
+            pad_edge=False,
+        )
+        for head, *_ in columns:
+            table.add_column(Text(head))
+        for row in zip(*(cells for _, *cells in columns), strict=True):
             table.add_row(*map(Text, row))
         return table
+
+
+PADDING = 3
+"""Columns of the terminal between two columns of a table."""
+
+
+def aligned(cells: Sequence[str]) -> list[str]:
+    """Pad the cells of a column to one width: numbers under numbers, spreads under spreads.
+
+    >>> for cell in aligned(["accuracy", "66.5", "85.7 ± 5.4", "85.6 ± 10.8"]):
+    ...     print(f"|{cell}|")
+    |   accuracy|
+    |66.5       |
+    |85.7 ±  5.4|
+    |85.6 ± 10.8|
+    """
+    numbers = [re.fullmatch(r"([-+−]?[\d.,]+)( ±| (?=\[)|$)(.*)", cell) for cell in cells]
+    middle, end = (max((len(n[part]) for n in numbers if n), default=0) for part in (2, 3))
+    texts = [
+        n[1] + n[2].ljust(middle) + n[3].rjust(end) if n else cell
+        for cell, n in zip(cells, numbers, strict=True)
+    ]
+    width = max(map(cell_len, texts))
+    return [" " * (width - cell_len(text)) + text for text in texts]
 
 
 # An underline is markup unless it stands between letters or digits.

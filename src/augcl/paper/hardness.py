@@ -116,7 +116,8 @@ def hardness_study(study: Study) -> Outcome:
     }
     more = [reached(found), _masses(study, found), _knowledge(pairs)]
     grids = [*whole.grids, *(grid for grid in more if grid.rows)]
-    return replace(whole, grids=grids, data={**whole.data, "pairs": pairs})
+    data = {**whole.data, "pairs": pairs}
+    return replace(whole, grids=grids, data=data, rows=study.measured(TABLE))
 
 
 def reached(found: Mapping[str, Mapping[str, Accuracies]]) -> Grid:

@@ -104,7 +104,7 @@ def headroom_cells(study: Study) -> list[Cell]:
 
 def headroom_map(study: Study) -> Outcome:
     """Return one table and one figure over all data sets and settings."""
-    dots, lines = [], []
+    dots, lines, measured = [], [], []
     data: dict[str, dict[str, Any]] = {}
     for dataset in study.datasets:
         for name, setting in settings_for(dataset).items():
@@ -118,6 +118,9 @@ def headroom_map(study: Study) -> Outcome:
             if points:
                 dots.append(Dots(name, dataset, points))
             data.setdefault(dataset, {})[name] = {BASE: rows[BASE].runs, **gains}
+            for row, cell in _cells(study, dataset, setting).items():
+                found = study.measured_row(f"{name}: {row}", cell)
+                measured += [] if found is None else [found]
     header = ("", BASE, *(f"{row} − base" for row in ("oracle", *study.rows)))
     note = (
         "Differences in points with their 95 % interval: for graphs by the corrected resampled "
@@ -127,7 +130,7 @@ def headroom_map(study: Study) -> Outcome:
     grids = [Grid("Headroom", header, tuple(lines), (note,))]
     label, zero = "difference to the base in points", "base"
     figures = {"headroom": dot_map(dots, xlabel=label, zero_label=zero)} if dots else {}
-    return Outcome("headroom", grids, {"datasets": data}, figures, _sentences(data))
+    return Outcome("headroom", grids, {"datasets": data}, figures, _sentences(data), measured)
 
 
 def _cells(study: Study, dataset: str, setting: Setting) -> dict[str, Cell]:

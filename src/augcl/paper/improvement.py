@@ -63,7 +63,9 @@ def improvement_cells(study: Study) -> list[Cell]:
 
 def improvement_table(study: Study) -> Outcome:
     """Return the table of the measured rows of a study."""
-    return improvement(split(study))
+    parts = split(study)
+    rows = [row for part in parts for row in _with_bases(part).measured(_table(part))]
+    return replace(improvement(parts), rows=rows)
 
 
 def split(study: Study) -> list[Study]:

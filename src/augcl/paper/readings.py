@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from augcl.evaluation.statistics import holm
@@ -59,7 +60,9 @@ def readings(study: Study, table: Table) -> Outcome:
         last = grids[-1]
         grids[-1] = Grid(last.title, last.header, last.rows, (note,))
     name = "readings" if table.level == "graph" else "node-readings"
-    return Outcome(name, grids, data, {}, sentences)
+    measured = study.measured(table)
+    named = [replace(m, name=READINGS.get(m.name, (m.name,))[0]) for m in measured]
+    return Outcome(name, grids, data, {}, sentences, named)
 
 
 HEADER = ("reading", "its base", "base", "AUGCL", "− base [95 %]", "p", "model")

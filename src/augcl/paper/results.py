@@ -1,13 +1,15 @@
 """Generate the results pages: ``python -m augcl.paper.results``, or ``make results``.
 
-docs/RESULTS.md has the findings (results/FINDINGS.md, written by hand) and one summary table per
-question; docs/results/*.md have the long tables. Each question is one function below, which returns
-its `Page`: the summary and the sections of the long page.
+results/FINDINGS.md is written by hand: its lead opens docs/RESULTS.md, which has one summary table
+per question, and each of its chapters becomes a page. docs/results/*.md have the long tables. Each
+question is one function below, which returns its `Page`: the summary and the sections of the long
+page.
 """
 
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -23,7 +25,7 @@ from augcl.methods.presets import get_preset
 from augcl.paper import hardness, headroom, other_data, propagation
 from augcl.paper.attacks import LAPTOP, VICTIMS, attack_table
 from augcl.paper.collapse import fits_of, state_tables, vital_signs
-from augcl.paper.comparison import comparison
+from augcl.paper.comparison import MAJORITY, comparison
 from augcl.paper.convergence import ROWS as CURVES
 from augcl.paper.convergence import convergence
 from augcl.paper.coverage import coverage
@@ -54,9 +56,10 @@ from augcl.paper.rows import (
 )
 from augcl.paper.sensitivity import sensitivity
 from augcl.paper.study import SELECTED, Study
-from augcl.paper.table import Table
+from augcl.paper.table import Table, unpublished
 from augcl.paper.theorem import theorem
 from augcl.paper.training_time import TIMED, time_table
+from augcl.runs.run import SECOND_PROTOCOL
 
 SMALL = ("PROTEINS", "IMDB-BINARY")
 SETTINGS = ("GraphCL", "GraphCL-20", "GraphCL-own-loss", "ProGCL-mix")
@@ -72,9 +75,6 @@ VARIANTS = (
 METHODS = (*TIMED[1:], "AUGCL-full")
 OPTIMISERS = {"adam": "Adam", "sgd": "SGD"}
 DELTA = "μ and δ are the mean and standard deviation of U, the uncertainties themselves."
-
-MARK = "<!-- summary tables -->"
-"""Marks the place of the summary tables in the findings."""
 
 HOW = """\
 ## How it was measured
@@ -230,7 +230,7 @@ def _defaults(found: Everything) -> Page:
         "on all data sets."
     )
     amazon = ("Amazon-Photo", "Amazon-Computers")
-    rows = (*NODE_FREE, "GCA", "AUGCL", "oracle")
+    rows = ("untrained", *NODE_FREE, "GCA", "AUGCL", "oracle")
     sections = [
         Section(
             "The default on graphs",
@@ -260,14 +260,16 @@ def _defaults(found: Everything) -> Page:
 
 def _means(sections: Iterable[Section]) -> Grid:
     """Return the mean accuracy of the floors, our defaults and the published bases."""
-    every = [section.outcome.data["datasets"] for section in sections if section.grids]
-    found = {dataset: rows for part in every for dataset, rows in part.items()}
-    wanted = ("training-free", "default", "GraphCL", "GCA-default", "GCA")
+    every = [section.outcome.data for section in sections if section.grids]
+    found = {dataset: rows for part in every for dataset, rows in part["datasets"].items()}
+    floors = {dataset: share for part in every for dataset, share in part["majority"].items()}
+    wanted = ("untrained", "training-free", "default", "GraphCL", "GCA-default", "GCA")
     lines = [
         (row, *(_accuracy(rows.get(row)) for rows in found.values()))
         for row in wanted
         if any(row in rows for rows in found.values())
     ]
+    lines.insert(0, (MAJORITY, *(_percent(floors[dataset]) for dataset in found)))
     return Grid("The default", ("", *found), tuple(lines), ("Accuracy in percent.",))
 
 
@@ -485,12 +487,23 @@ def _largest_headroom(outcome: Outcome) -> Grid:
 
 
 def _nodes(found: Everything) -> Page:
+    judged_again = replace(NODES, published=unpublished)
     sections = [
         Section(
             "Node classification: Cora",
             "The paper does not show Cora; GCA with GRACE's published settings, every other system "
             f"with its own. {VARIANTS}",
             found.rows("cora-gca", NODES, ("Cora",), NODE_ROWS),
+            verdicts=True,
+        ),
+        Section(
+            "Node classification: Cora, by logistic regression",
+            f"The same trainings and splits by `{SECOND_PROTOCOL}`: rows of length 1, and a "
+            "multinomial logistic regression whose C is chosen on the validation part. Rows are "
+            "missing where the training was not judged by it.",
+            found.rows(
+                "cora-logistic", judged_again, ("Cora",), NODE_ROWS, protocol=SECOND_PROTOCOL
+            ),
             verdicts=True,
         ),
         Section(
@@ -514,6 +527,19 @@ def _nodes(found: Everything) -> Page:
                 "photo-200", NODES, ("Amazon-Photo",), NODE_ROWS, epochs=200, candidates=512
             ),
             verdicts=True,
+        ),
+        Section(
+            "Node classification: Amazon-Photo, by logistic regression",
+            f"The same trainings and splits by `{SECOND_PROTOCOL}`, where they were judged by it.",
+            found.rows(
+                "photo-logistic",
+                judged_again,
+                ("Amazon-Photo",),
+                NODE_ROWS,
+                epochs=200,
+                candidates=512,
+                protocol=SECOND_PROTOCOL,
+            ),
         ),
         Section(
             "Node classification: 800 epochs",
@@ -545,8 +571,19 @@ def _side_by_side(sections: Iterable[Section]) -> Grid:
     rows = dict.fromkeys(
         row for row in (*NODE_ROWS, "GRACE", *METHODS) if any(row in m for m in measured.values())
     )
-    lines = [(row, *(_accuracy(m.get(row)) for m in measured.values())) for row in rows]
+    floors = [
+        share
+        for section in sections
+        if section.grids
+        for share in section.outcome.data["majority"].values()
+    ]
+    lines = [(MAJORITY, *map(_percent, floors))]
+    lines += [(row, *(_accuracy(m.get(row)) for m in measured.values())) for row in rows]
     return Grid("Nodes", ("", *measured), tuple(lines), ("Accuracy in percent.",))
+
+
+def _percent(share: float | None) -> str:
+    return "" if share is None else f"{100 * share:.2f}"
 
 
 def _accuracy(found: dict[str, Any] | None) -> str:
@@ -833,18 +870,38 @@ def texts(folder: Path, every: Iterable[Page]) -> dict[str, str]:
     """Return the pages of the given questions, by their path in docs."""
     file = folder / "FINDINGS.md"
     findings = file.read_text(encoding="utf-8") if file.exists() else ""
-    before, _, after = findings.partition(MARK)
+    before, *after = findings.split("\n## ")
     tables = [text for page in every if (text := page.short())]
+    titled = dict(part.split("\n", 1) for part in after)
+    explained = {f"results/{_finding_name(title)}.md": title for title in titled}
+    listed = "\n".join(f"* [{title}]({file})" for file, title in explained.items())
     parts = [
         "# Results",
         before,
+        *(["## What the numbers say", listed] if listed else []),
         *(["## The tables in short", *tables] if tables else []),
-        after,
         HOW,
     ]
     short = "\n\n".join(part.strip() for part in parts if part.strip()) + "\n"
+    prose = {
+        file: f"# {title}\n\n[All results](../RESULTS.md).\n\n{_from_below(titled[title])}\n"
+        for file, title in explained.items()
+    }
     long = {f"results/{page.name}.md": text for page in every if (text := page.long())}
-    return {"RESULTS.md": short, **long}
+    return {"RESULTS.md": short, **prose, **long}
+
+
+def _finding_name(title: str) -> str:
+    return "findings-" + re.sub(r"\W+", "-", title.lower()).strip("-")
+
+
+def _from_below(text: str) -> str:
+    """Turn the links of a page in docs into those of a page in docs/results.
+
+    >>> _from_below("[a](results/a.md) and [b](b.md#c)")
+    '[a](a.md) and [b](../b.md#c)'
+    """
+    return re.sub(r"\]\((?!\w+:|#)", "](../", text.strip()).replace("](../results/", "](")
 
 
 def main() -> None:

@@ -29,7 +29,8 @@ def sensitivity(study: Study, table: Table) -> Outcome:
             sentences += [f"{dataset}: {sentence}" for sentence in undefined.values()]
             panels[dataset] = _lines(rows, table, undefined)
         figures[name] = line_panels(panels, xlabel=AXES[table.name], ylabel="accuracy (%)")
-    return replace(outcome, figures=figures, sentences=sentences)
+    shown = [row for row in study.measured(table) if row.dataset in results]
+    return replace(outcome, figures=figures, sentences=sentences, rows=shown)
 
 
 def _undefined(study: Study, table: Table, dataset: str) -> dict[str, str]:

@@ -14,8 +14,9 @@ from augcl.errors import InputError
 from augcl.evaluation.statistics import PairedDifference, paired_difference
 from augcl.paper.cells import Cell, CellLike
 from augcl.paper.published import REWARDS
-from augcl.paper.records import read_seeds
+from augcl.paper.records import merged_lines, read_seeds
 from augcl.paper.table import Setting, Table
+from augcl.runs.rows_page import Row
 from augcl.runs.run import Spec
 
 Folds = Mapping[int, tuple[float, ...]]
@@ -25,17 +26,28 @@ Folds = Mapping[int, tuple[float, ...]]
 class Accuracies:
     """Accuracies of a row by seed, for each fold (graphs) or each random split (nodes).
 
-    `inner` has the accuracies inside the training parts, see `Score`.
+    `inner` has the accuracies inside the training parts, see `Score`; `majority` is the accuracy of
+    always predicting the largest class, None where it is not recorded.
     """
 
     folds: Folds
     inner: Folds
     level: str
+    majority: float | None = None
 
     @classmethod
-    def from_records(cls, records: Mapping[int, dict[str, Any]], level: str) -> Accuracies | None:
-        """Read the accuracies of finished cells by seed; return None if there are none."""
-        found = {s: record["accuracy"] for s, record in records.items() if record["accuracy"]}
+    def from_records(
+        cls, records: Mapping[int, dict[str, Any]], level: str, protocol: str | None = None
+    ) -> Accuracies | None:
+        """Read the accuracies of finished cells by seed; return None if there are none.
+
+        `protocol` names the one besides the row's own by which a cell of nodes was judged too.
+        """
+        every = {
+            seed: record.get("also", {}).get(protocol) if protocol else record["accuracy"]
+            for seed, record in records.items()
+        }
+        found = {seed: accuracy for seed, accuracy in every.items() if accuracy}
         if not found:
             return None
         return cls(
@@ -165,6 +177,8 @@ class Study:
         Further parameters of the base method, the same in all of its rows.
     reading : mapping
         How the data are read: target, task, missing; see `augcl.load`.
+    protocol : str, optional
+        Show the accuracies by this second protocol, where cells have them.
     """
 
     out: Path
@@ -179,6 +193,7 @@ class Study:
     data_dir: str | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
     reading: Mapping[str, Any] = field(default_factory=dict)
+    protocol: str | None = None
 
     def setting(self, table: Table) -> Setting:
         """Return the settings that all rows share."""
@@ -220,7 +235,33 @@ class Study:
                     chosen = select(whole)
                     if chosen.folds:  # empty if the settings have no seed in common
                         found[dataset][row + SELECTED] = chosen
+            majority = self._majority(table, dataset)
+            found[dataset] = {
+                row: replace(one, majority=majority) for row, one in found[dataset].items()
+            }
         return found
+
+    def _majority(self, table: Table, dataset: str) -> float | None:
+        """Return the accuracy of always predicting the largest class; None if no record has it.
+
+        Older records lack it: any record of the data set with the same protocol will do.
+        """
+        cells = [self.cell(table, dataset, row) for row in self.rows]
+        every = [found for cell in cells for found in self.records(cell).items()]
+        for place, record in merged_lines(self.out, cells[0].path(self.out)).items():
+            every += [(place.seed, record)] if self.seeds is None or place.seed < self.seeds else []
+        judged = [
+            (seed, record.get("also", {}).get(self.protocol) if self.protocol else one)
+            for seed, record in every
+            if isinstance(one := record.get("accuracy"), dict)
+        ]
+        known = [(seed, one) for seed, one in judged if one and "protocol" in one]
+        floors = {
+            seed: one["floor"]
+            for seed, one in known
+            if one["protocol"] == known[0][1]["protocol"] and one.get("floor") is not None
+        }
+        return float(np.mean(list(floors.values()))) if floors else None
 
     def records(self, cell: CellLike) -> dict[int, dict[str, Any]]:
         """Return the finished records of a cell's settings for the seeds of the study."""
@@ -229,7 +270,22 @@ class Study:
 
     def read(self, cell: Cell) -> Accuracies | None:
         """Return the accuracies of a cell's settings; None if there are none."""
-        return Accuracies.from_records(self.records(cell), cell.spec.level)
+        return Accuracies.from_records(self.records(cell), cell.spec.level, self.protocol)
+
+    def measured(self, table: Table) -> list[Row]:
+        """Return the finished rows with their settings, for the page of an outcome."""
+        found = []
+        for dataset in self.datasets:
+            for name in self.rows:
+                row = self.measured_row(name, self.cell(table, dataset, name))
+                if row is not None:
+                    found.append(replace(row, published=table.published(name, dataset)))
+        return found
+
+    def measured_row(self, name: str, cell: Cell) -> Row | None:
+        """Return what was measured of a cell's settings; None if there is nothing."""
+        records = [record for record in self.records(cell).values() if record["accuracy"]]
+        return Row.of(name, cell.spec, records) if records else None
 
     def cell(self, table: Table, dataset: str, row: str) -> Cell:
         """Return the first cell of a row on a data set."""

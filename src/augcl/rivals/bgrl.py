@@ -18,6 +18,7 @@ from torch import Tensor, nn
 
 from augcl.checks import number, two_shares, whole_number
 from augcl.data.node_graph import NodeGraph
+from augcl.encoders.blocks import Layer
 from augcl.encoders.gcn import GCN
 from augcl.encoders.heads import glorot_linear
 from augcl.methods import presets
@@ -27,7 +28,7 @@ from augcl.training.batches import NodeBatch
 from augcl.training.callbacks import Callbacks, Metrics
 from augcl.training.estimator import NodeEstimator
 from augcl.training.threads import threads_for
-from augcl.views.nodes import NodeView, TwoViews
+from augcl.views.nodes import NodeView
 
 WARM_UP = 0.1
 """Share of the epochs in which the learning rate rises, as published: 1,000 of 10,000."""
@@ -79,6 +80,8 @@ class BGRL(NodeEstimator):
     lr : float, optional
     weight_decay : float
         Of AdamW.
+    batch_nodes : int, optional
+        See `GRACE`.
     normalize_features : bool
         Divide every row of the features by its sum (if above 1), as published.
     patience, random_state, device, progress, callbacks, warm_start :
@@ -120,6 +123,7 @@ class BGRL(NodeEstimator):
         half_hop: tuple[float, float] | None = None,
         lr: float | None = None,
         weight_decay: float = 1e-5,
+        batch_nodes: int | None = None,
         normalize_features: bool = True,
         patience: int | None = None,
         random_state: int | None = 0,
@@ -138,6 +142,7 @@ class BGRL(NodeEstimator):
         self.half_hop = half_hop
         self.lr = lr  # type: ignore[assignment]
         self.weight_decay = weight_decay
+        self.batch_nodes = batch_nodes
         self.normalize_features = normalize_features
         self.patience = patience
         self.random_state = random_state
@@ -158,6 +163,7 @@ class BGRL(NodeEstimator):
             two_shares(name, self._setting(name), below=1)
         if self.half_hop is not None:
             two_shares("half_hop", self.half_hop, most=1)
+        self._step_done = False
 
     def _build(self, features: int, generator: torch.Generator) -> nn.Module:
         return BGRLNetwork(features, self._setting("width"), self.predictor, generator)
@@ -166,18 +172,8 @@ class BGRL(NodeEstimator):
         learned = [theta for theta in network.parameters() if theta.requires_grad]
         return AdamW(learned, lr=self._setting("lr"), weight_decay=self.weight_decay, fused=True)
 
-    def _batches(self, data: NodeGraph, generator: torch.Generator) -> list[NodeBatch]:
-        (batch,) = super()._batches(data, generator)
-        self._views = TwoViews(
-            batch.views,
-            edge_drop=self._setting("edge_drop"),
-            feature_drop=self._setting("feature_drop"),
-            slowed=self.half_hop,
-        )
-        return [batch]
-
-    def _threads(self, data: NodeGraph, batches: list[NodeBatch]) -> AbstractContextManager[None]:
-        return threads_for(data.num_nodes)
+    def _threads(self, data: NodeGraph, batches: Any) -> AbstractContextManager[None]:
+        return threads_for(data.num_nodes / len(batches))
 
     def _lr(self, epoch: int) -> float:
         epochs = self._setting("epochs")
@@ -187,14 +183,25 @@ class BGRL(NodeEstimator):
         return float(self._setting("lr") * falling((epoch - rising) / (epochs - rising)))
 
     def _loss(self, batch: NodeBatch, generator: torch.Generator) -> Tensor:
-        predictions, targets = self.network_(*self._views.draw(generator))
+        if self._step_done:  # the step on the batch before this one
+            self._follow()
+        self._step_done = True
+        return self._first_loss(batch, generator)
+
+    def _first_loss(self, batch: NodeBatch, generator: torch.Generator) -> Tensor:
+        predictions, targets = self.network_(*self._two_views(batch).draw(generator))
         return sum(map(bootstrap_loss, predictions, reversed(targets)))  # type: ignore[return-value]
 
     def _after_epoch(self) -> Metrics:
+        self._follow()
+        return {}
+
+    def _follow(self) -> None:
+        """Move the target after a step."""
+        self._step_done = False
         done = len(self.history_) / self._setting("epochs")
         momentum = 1 - (1 - self.momentum) * falling(done)
         follow(self.network_.target, self.network_.online, momentum)
-        return {}
 
     def _projections(self, batch: NodeBatch, generator: torch.Generator) -> Tensor:
         network = self.network_
@@ -236,6 +243,10 @@ class BGRLNetwork(nn.Module):
         predictions = [self.predictor(view.without_slow(self.online(view))) for view in views]
         with torch.no_grad():
             return predictions, [view.without_slow(self.target(view)) for view in views]
+
+    def layer_list(self) -> list[Layer]:
+        """Return the layers of the online encoder, for `embed_in_blocks`."""
+        return self.online.layer_list()
 
     def embed(self, view: NodeView) -> Tensor:
         """Return (N, width) embeddings."""

@@ -18,6 +18,7 @@ from torch.nn.functional import relu
 
 from augcl.checks import number, two_shares, whole_number
 from augcl.data.node_graph import NodeGraph
+from augcl.encoders.blocks import Layer
 from augcl.encoders.heads import glorot_linear
 from augcl.errors import InputError
 from augcl.methods import presets
@@ -26,7 +27,7 @@ from augcl.training.batches import NodeBatch
 from augcl.training.callbacks import Callbacks
 from augcl.training.estimator import NodeEstimator
 from augcl.training.threads import threads_for
-from augcl.views.nodes import NodeView, TwoViews
+from augcl.views.nodes import NodeView
 
 
 def standard_columns(h: Tensor) -> Tensor:
@@ -88,6 +89,8 @@ class CCASSG(NodeEstimator):
     half_hop : (float, float), optional
         See `GRACE`.
     lr, weight_decay : float
+    batch_nodes : int, optional
+        See `GRACE`.
     normalize_features : bool, optional
         Divide every row of the features by its sum (if above 1); published for Cora, CiteSeer and
         PubMed only.
@@ -130,6 +133,7 @@ class CCASSG(NodeEstimator):
         half_hop: tuple[float, float] | None = None,
         lr: float = 0.001,
         weight_decay: float = 0.0,
+        batch_nodes: int | None = None,
         normalize_features: bool | None = None,
         patience: int | None = None,
         random_state: int | None = 0,
@@ -149,6 +153,7 @@ class CCASSG(NodeEstimator):
         self.half_hop = half_hop
         self.lr = lr
         self.weight_decay = weight_decay
+        self.batch_nodes = batch_nodes
         self.normalize_features = normalize_features  # type: ignore[assignment]
         self.patience = patience
         self.random_state = random_state
@@ -180,21 +185,11 @@ class CCASSG(NodeEstimator):
             return FeaturesNetwork(features, self.width, generator)
         return ConvolutionsNetwork(features, self.width, self._setting("layers"), generator)
 
-    def _batches(self, data: NodeGraph, generator: torch.Generator) -> list[NodeBatch]:
-        (batch,) = super()._batches(data, generator)
-        self._views = TwoViews(
-            batch.views,
-            edge_drop=self._setting("edge_drop"),
-            feature_drop=self._setting("feature_drop"),
-            slowed=self.half_hop,
-        )
-        return [batch]
-
-    def _threads(self, data: NodeGraph, batches: list[NodeBatch]) -> AbstractContextManager[None]:
-        return threads_for(data.num_nodes)
+    def _threads(self, data: NodeGraph, batches: Any) -> AbstractContextManager[None]:
+        return threads_for(data.num_nodes / len(batches))
 
     def _loss(self, batch: NodeBatch, generator: torch.Generator) -> Tensor:
-        h1, h2 = (self.network_(view) for view in self._views.draw(generator))
+        h1, h2 = (self.network_(view) for view in self._two_views(batch).draw(generator))
         return correlation_loss(h1, h2, self._setting("decorrelation"))
 
 
@@ -217,6 +212,11 @@ class ConvolutionsNetwork(nn.Module):
         assert isinstance(h, Tensor)
         return view.without_slow(h)
 
+    def layer_list(self) -> list[Layer]:
+        """Return the layers, for `embed_in_blocks`."""
+        every = (layer for layer in self.layers if isinstance(layer, Convolution))
+        return [Layer(layer.weight, layer.finish) for layer in every]
+
     def embed(self, view: NodeView) -> Tensor:
         """Return (N, width) embeddings."""
         return self(view)  # type: ignore[no-any-return]
@@ -235,6 +235,14 @@ class FeaturesNetwork(nn.Module):
         """Return (N, width) embeddings."""
         hidden = relu(self.norm(view.times(self.first.weight.t()) + self.first.bias))
         return self.second(hidden)  # type: ignore[no-any-return]
+
+    def layer_list(self) -> list[Layer]:
+        """Return the layers, for `embed_in_blocks`."""
+        first, second = self.first, self.second
+        return [
+            Layer(first.weight.t(), lambda h: relu(self.norm(h + first.bias)), mixes=False),
+            Layer(second.weight.t(), lambda h: h + second.bias, mixes=False),
+        ]
 
     def embed(self, view: NodeView) -> Tensor:
         """Return (N, width) embeddings."""

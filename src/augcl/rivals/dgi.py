@@ -6,6 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from augcl.checks import whole_number
+from augcl.encoders.blocks import Layer
 from augcl.ops.csr import propagate
 from augcl.rivals.convolution import (
     BilinearDiscriminator,
@@ -39,6 +40,8 @@ class DGI(NodeEstimator):
     lr : float
         Learning rate.
     weight_decay : float
+    batch_nodes : int, optional
+        See `GRACE`; features are shuffled and summarised inside a batch.
     normalize_features : bool
         Divide every row of the features by its sum (if above 1), as published.
     random_state : int or None
@@ -81,6 +84,7 @@ class DGI(NodeEstimator):
         width: int = 512,
         lr: float = 0.001,
         weight_decay: float = 0.0,
+        batch_nodes: int | None = None,
         normalize_features: bool = True,
         random_state: int | None = 0,
         device: str = "cpu",
@@ -93,6 +97,7 @@ class DGI(NodeEstimator):
         self.width = width
         self.lr = lr
         self.weight_decay = weight_decay
+        self.batch_nodes = batch_nodes
         self.normalize_features = normalize_features
         self.random_state = random_state
         self.device = device
@@ -128,6 +133,10 @@ class DGINetwork(nn.Module):
         )
         summary = mean_summary(true)
         return self.discriminator(true, summary), self.discriminator(false, summary)
+
+    def layer_list(self) -> list[Layer]:
+        """Return the layer of the encoder, for `embed_in_blocks`."""
+        return [Layer(self.encoder.weight, self.encoder.finish)]
 
     def embed(self, view: NodeView) -> Tensor:
         """Return (N, width) embeddings."""

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import check_random_state
 
 from augcl.checks import number, whole_number
 from augcl.data.graph import GraphSet
@@ -276,6 +275,8 @@ class GraphletKernel(GraphKernel):
 
     def _draws(self, data: GraphSet) -> Draws:
         """Draw the size of each graphlet, then its nodes, in the same order as grakel does."""
+        from sklearn.utils import check_random_state  # slow to import
+
         samples, largest = int(self._setting("n_samples")), int(self.size)
         start, nodes = _starts_and_sizes(data)
         key = combined(np.array([self.seed_]), graph_hashes(data))

@@ -17,6 +17,7 @@ from augcl.methods.contrast import ContrastiveGraphMethod
 from augcl.methods.recipes import by_recipe
 from augcl.training.batches import batch_statistics
 from augcl.training.callbacks import Callbacks, Metrics
+from augcl.training.processes import Share
 from augcl.views import AttributeMask, EdgePerturb, Identity, NodeDrop, OneOf, Subgraph
 
 
@@ -178,21 +179,24 @@ class JOAO(ContrastiveGraphMethod):
         self, probabilities: Tensor, batch: GraphSet, generator: torch.Generator
     ) -> tuple[Tensor, Tensor]:
         """Return projections of anchors and candidates under augmentations drawn from P."""
-        anchor, of_anchor = batch, torch.full((len(batch),), IDENTITY, device=batch.device)
+        share = self._share(batch)
+        of_anchor = torch.full((len(share.graphs),), IDENTITY, device=batch.device)
+        anchor = share.graphs
         if self._two_views:
-            anchor, of_anchor = self._draw_views(probabilities, batch, generator)
-        candidate, of_candidate = self._draw_views(probabilities, batch, generator)
+            anchor, of_anchor = self._draw_views(probabilities, share, generator)
+        candidate, of_candidate = self._draw_views(probabilities, share, generator)
         return (
-            self._project(anchor, *self._heads(of_anchor, anchor=True)),
-            self._project(candidate, *self._heads(of_candidate, anchor=False)),
+            share.gather(self._project(anchor, *self._heads(of_anchor, anchor=True))),
+            share.gather(self._project(candidate, *self._heads(of_candidate, anchor=False))),
         )
 
     def _draw_views(
-        self, probabilities: Tensor, batch: GraphSet, generator: torch.Generator
+        self, probabilities: Tensor, share: Share, generator: torch.Generator
     ) -> tuple[GraphSet, Tensor]:
         """Draw a view of each graph; return the views and the numbers of their augmentations."""
+        batch = share.batch
         which = draw_augmentations(probabilities, len(batch), generator).to(batch.device)
-        return self._pool.by(which, batch, generator), which
+        return share.changed(self._pool.by(which, batch, generator)), share.take(which)
 
     def _heads(self, which: Tensor, *, anchor: bool) -> tuple[Tensor, ...]:
         """Return further arguments for the projector: none here."""

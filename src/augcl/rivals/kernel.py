@@ -22,6 +22,9 @@ ROWS = 512
 
 LARGEST_SEED = 2**62
 
+MOST = 2.0**53
+"""Occurrences of a substructure in a graph; double precision counts no further."""
+
 
 class GraphKernel(GraphReader, PlainMethod):
     """Compute the similarity of a graph to every training graph from shared substructures.
@@ -104,3 +107,5 @@ class GraphKernel(GraphReader, PlainMethod):
         self.counts_ = csr_from_parts(parts, shape, "count")
         if not (self.vocabulary_[1:] > self.vocabulary_[:-1]).all():
             raise ValueError("the names of the substructures are not in order")
+        if not ((self.counts_.data >= 0) & (self.counts_.data <= MOST)).all():
+            raise ValueError("the counts of the substructures are no counts")

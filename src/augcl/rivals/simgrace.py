@@ -134,7 +134,9 @@ class SimGRACE(ContrastiveGraphMethod):
         number("eta", self.eta, least=0)
 
     def _pair(self, batch: GraphSet, generator: torch.Generator) -> tuple[Tensor, Tensor]:
-        return self._perturbed_projections(batch, generator), self._project(batch)
+        share = self._share(batch)
+        perturbed = self._perturbed_projections(share.graphs, generator)
+        return share.gather(perturbed), share.gather(self._project(share.graphs))
 
     @torch.no_grad()
     def _perturbed_projections(self, batch: GraphSet, generator: torch.Generator) -> Tensor:

@@ -13,14 +13,24 @@ from typing import Any, Literal
 import torch
 from scipy.sparse import csr_array
 
+from augcl.checks import parameters
 from augcl.data import GraphSet, NodeGraph
 from augcl.data.sparse import share_filled
 from augcl.errors import InputError
-from augcl.evaluation import evaluate
 from augcl.evaluation.svm import LARGEST_MATRIX
-from augcl.runs.run import NODE_RUNS, Spec, one_thread, peak_memory, start_watching_memory
+from augcl.losses.node_info_nce import stores_weights
+from augcl.runs.models import METHODS
+from augcl.runs.run import (
+    JUDGED,
+    NODE_RUNS,
+    Spec,
+    one_thread,
+    peak_memory,
+    start_watching_memory,
+)
 from augcl.training.estimator import Estimator
 from augcl.training.loop import make_fabric
+from augcl.training.parts import AUTOMATIC, USUAL, nodes_per_step
 from augcl.training.progress import progress_bar
 
 Level = Literal["ok", "note", "warning"]
@@ -70,6 +80,7 @@ def part_of(count: int, total: int, thing: str) -> str:
 
 
 BATCH = 128
+WIDTH = 128  # of an embedding whose method has no such setting
 SVM_CACHE = 200e6  # bytes; the largest cache of kernel rows in libsvm
 
 
@@ -77,24 +88,29 @@ SVM_CACHE = 200e6  # bytes; the largest cache of kernel rows in libsvm
 class Plan:
     """Epochs of `augcl train`, epochs before the weights, and the width of an embedding.
 
-    Without weights all epochs come before them.
+    Without weights all epochs come before them. A method that is not trained has no epochs.
     `candidates` is the number of negatives that a step samples; None if it takes all nodes.
+    `batch_nodes` is the number of nodes of a mini-batch; None if a step takes all nodes.
     """
 
     epochs: int
     warmup: int
     width: int
     candidates: int | None = None
+    batch_nodes: int | None = None
 
     @classmethod
     def of(cls, spec: Spec, data: GraphSet | NodeGraph) -> Plan:
         """Read the plan from the settings of the method."""
-        model = spec.estimator(data, 0)
-        assert isinstance(model, Estimator)
+        model = replace(spec, beside=None).estimator(data, 0)
         settings = model.settings()
-        epochs, sampled = settings["epochs"], sampled_negatives(settings)
-        warmup = epochs if spec.hardness == "none" else model.warmup_epochs()
-        return cls(epochs, warmup, settings["width"], sampled)
+        epochs, width = settings.get("epochs", 0), settings.get("width") or WIDTH
+        warmup, step = epochs, None
+        if spec.hardness != "none" and isinstance(model, Estimator):
+            warmup = model.warmup_epochs()
+        if isinstance(data, NodeGraph) and "batch_nodes" in parameters(type(model)):
+            step = nodes_per_step(data.num_nodes, settings.get("batch_nodes"))
+        return cls(epochs, warmup, width, sampled_negatives(settings), step)
 
     @property
     def weighted(self) -> bool:
@@ -112,6 +128,7 @@ def sampled_negatives(settings: Mapping[str, Any]) -> int | None:
 class Cost:
     """The cost of one seed: seconds of each part, and peak memory in bytes.
 
+    `once` are the seconds of a training outside its epochs: all of them for a method without any.
     The memory of Python, torch and the data set itself is not included.
     """
 
@@ -120,6 +137,7 @@ class Cost:
     fit: float
     evaluation: float
     memory: float
+    once: float = 0.0
 
     def seconds(self, plan: Plan) -> float:
         """Return the seconds of training and evaluation.
@@ -127,7 +145,7 @@ class Cost:
         >>> Cost(1.0, 2.0, 5.0, 10.0, memory=0.0).seconds(Plan(epochs=40, warmup=20, width=32))
         75.0
         """
-        training = plan.warmup * self.plain_epoch
+        training = self.once + plan.warmup * self.plain_epoch
         training += (plan.epochs - plan.warmup) * self.weighted_epoch
         return training + (self.fit if plan.weighted else 0.0) + self.evaluation
 
@@ -163,19 +181,25 @@ def _of_set(graphs: GraphSet, width: int) -> Cost:
 
 def _of_graph(graph: NodeGraph, plan: Plan) -> Cost:
     N, E, width = graph.num_nodes, graph.num_edges, plan.width
-    negatives = N if plan.candidates is None else min(N, plan.candidates)
+    step = min(plan.batch_nodes or N, N)
+    negatives = step if plan.candidates is None else min(step, plan.candidates)
     filled = share_filled(graph.x) * N * graph.num_features
     epoch = 5e-10 * N * negatives * width + 1e-9 * (filled + E) * 2 * width
-    activations = 4.0 * 2 * N * 20 * width  # both views, with their gradients
-    features = 3 * (12.0 * filled + 40.0 * E)
+    activations = 4.0 * 2 * step * 20 * width  # both views, with their gradients
+    features = 3 * (12.0 * filled + 40.0 * E) * step / N
+    # Sampled negatives: both views of each against both of each node, and their gradients.
+    sampled = 0.0 if plan.candidates is None else 4.0 * 12 * step * negatives
     # A byte for the weight of each pair, and rows of them while their statistics are computed.
-    weights = N**2 + 40.0 * 256 * N if plan.weighted else 0.0
+    stored = plan.batch_nodes is None and stores_weights(N, sampled=negatives < N)
+    weights = N**2 + 40.0 * 256 * N if stored and plan.weighted else 0.0
+    # The cut of the graph and, layer by layer, the embeddings of all nodes.
+    whole = 0.0 if plan.batch_nodes is None else max(130.0 * E, 4.0 * 4 * width * N)
     return Cost(
         plain_epoch=epoch,
-        weighted_epoch=1.2 * epoch,
-        fit=1 + 7e-7 * N**2,
-        evaluation=0.0 if graph.y is None else 1 + 2e-3 * N,
-        memory=weights + activations + features,
+        weighted_epoch=1.2 * epoch if stored else epoch + 4e-7 * N * negatives,
+        fit=1 + 7e-7 * N**2 if stored else 20.0,
+        evaluation=0.0 if graph.y is None else 1 + (2e-3 * N if N <= JUDGED // 2 else 20.0),
+        memory=max(whole, weights + activations + features + sampled),
     )
 
 
@@ -194,10 +218,17 @@ class ShortRun:
 
 
 def short_run(spec: Spec, data: GraphSet | NodeGraph, *, progress: bool = True) -> ShortRun:
-    """Train four epochs on a part of the data; scale the cost to all data as `estimate` does."""
+    """Train four epochs on a part of the data; scale the cost to all data as `estimate` does.
+
+    What is not done in epochs, such as walks, is done for the part, and grows with nodes and edges;
+    with the pairs of graphs for a kernel.
+    """
     some = part_of_data(data)
     plan = Plan.of(spec, data)
-    brief = replace(spec, epochs=EPOCHS, options={**spec.options, "warmup": WARMUP})
+    known = parameters(METHODS[spec.method])
+    brief = replace(spec, epochs=EPOCHS if "epochs" in known else spec.epochs)
+    if "warmup" in known:
+        brief = replace(brief, options={**spec.options, "warmup": WARMUP})
     make_fabric("cpu")  # so that its imports are not measured
     with (
         progress_bar("short run", 2, show=progress, stay=False) as report,
@@ -205,21 +236,30 @@ def short_run(spec: Spec, data: GraphSet | NodeGraph, *, progress: bool = True) 
     ):
         warnings.simplefilter("ignore")  # four epochs may learn nothing
         before = start_watching_memory()
-        model = brief.estimator(some, 0, progress=False).fit(some)
+        model = brief.estimator(some, 0, progress=False)
+        started = time.perf_counter()
+        model.fit(some)
+        once = time.perf_counter() - started
         report(1, "trained")
-        judged = _seconds_of_judging(model.transform(some), some)
+        judged = _seconds_of_judging(model.transform(some), some, kernel=model.gives_kernel)
         report(2, "evaluated")
         memory = max(0.0, peak_memory() - before)
+    # Some methods end before the fourth epoch, and some have none.
     epochs = [metrics["seconds"] for metrics in model.history_]
+    once = max(0.0, once - sum(epochs))
+    last = epochs[-1] if epochs else 0.0
+    whole = len(epochs) == EPOCHS
     measured = Cost(
-        plain_epoch=epochs[WARMUP - 1],
-        weighted_epoch=epochs[-1],
-        fit=max(0.0, epochs[WARMUP] - epochs[-1]),
+        plain_epoch=epochs[WARMUP - 1] if whole else last,
+        weighted_epoch=last,
+        fit=max(0.0, epochs[WARMUP] - last) if whole else 0.0,
         evaluation=estimate(some, plan).evaluation if judged is None else judged,
         memory=memory,
     )
     cost = scaled(measured, estimate(some, plan), estimate(data, plan))
-    return ShortRun(_count(some), _count(data), cost)
+    growth = _size(data) / _size(some)
+    grown = once * (growth**2 if model.gives_kernel else growth)
+    return ShortRun(_count(some), _count(data), replace(cost, once=grown))
 
 
 def scaled(measured: Cost, expected: Cost, expected_of_all: Cost) -> Cost:
@@ -268,12 +308,22 @@ def _count(data: GraphSet | NodeGraph) -> int:
     return len(data) if isinstance(data, GraphSet) else data.num_nodes
 
 
-def _seconds_of_judging(embeddings: Any, data: GraphSet | NodeGraph) -> float | None:
+def _size(data: GraphSet | NodeGraph) -> int:
+    return data.num_nodes + data.num_edges + 1
+
+
+def _seconds_of_judging(
+    embeddings: Any, data: GraphSet | NodeGraph, *, kernel: bool = False
+) -> float | None:
     """Time all runs of the protocol; None if a class of the part is too small to evaluate."""
+    from augcl.evaluation.protocol import evaluate  # slow to import: scikit-learn
+
     nodes = isinstance(data, NodeGraph)
     started = time.perf_counter()
     try:
-        evaluate(embeddings, data, repeats=TRIED_RUNS if nodes else 1, progress=False)
+        evaluate(
+            embeddings, data, kernel=kernel, repeats=TRIED_RUNS if nodes else 1, progress=False
+        )
     except InputError:
         return None
     return (time.perf_counter() - started) * (NODE_RUNS / TRIED_RUNS if nodes else 1)
@@ -339,6 +389,28 @@ def look_at_price(
     ]
 
 
+def look_at_steps(data: GraphSet | NodeGraph, plan: Plan) -> list[Finding]:
+    """Say how many nodes of a graph a step takes, and what of the weights is kept in memory."""
+    if isinstance(data, GraphSet):
+        return []
+    N, step = data.num_nodes, plan.batch_nodes
+    if step is not None:
+        what = f"mini-batches of about {step:,} of {counted(N, 'node')}"
+        usual = f"usual above {AUTOMATIC:,} nodes; --batch-nodes changes it"
+        return [Finding("ok", "steps", f"{what}, with the negatives inside a batch ({usual})")]
+    sampled = plan.candidates is not None and plan.candidates < N
+    negatives = f"{plan.candidates:,} sampled negatives" if sampled else "all others as negatives"
+    what = f"all {counted(N, 'node')}, with {negatives}"
+    if plan.weighted and stores_weights(N, sampled=sampled):
+        what += f"; weights of all pairs in {size(N**2)}"
+    elif plan.weighted:
+        what += "; weights are computed in every step"
+    cure = ""
+    if N > AUTOMATIC // 4:
+        cure = f"--batch-nodes {USUAL} takes less memory (usual above {AUTOMATIC:,} nodes)"
+    return [Finding("ok", "steps", what, cure)]
+
+
 def look_at_cost(
     spec: Spec, data: GraphSet | NodeGraph, *, seeds: int, try_it: bool, progress: bool
 ) -> tuple[list[Finding], dict[str, Any]]:
@@ -356,6 +428,7 @@ def look_at_cost(
     title = f"augcl train, {spec.method} + {spec.hardness}, {plan.epochs} epochs"
     title += "" if of_nodes else f", {seeds} seeds, {at_once} at once"
     findings = look_at_price(title, expected, checked, tried, of_nodes=of_nodes)
+    findings += look_at_steps(data, plan)
     return findings, {"estimate": asdict(expected), "short_run": checked and asdict(checked)}
 
 

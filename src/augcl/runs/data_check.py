@@ -12,6 +12,7 @@ from augcl.data import GraphSet, NodeGraph
 from augcl.data.catalogue import known_name
 from augcl.data.edges import Cleaned
 from augcl.data.features import degrees
+from augcl.data.sparse import some_rows
 from augcl.data.summary import edge_homophily, statistics
 from augcl.evaluation.svm import smallest_class
 from augcl.methods.beside import Beside
@@ -50,7 +51,7 @@ def advice(data: GraphSet | NodeGraph, model: Method, dataset: str) -> list[Find
 
 def look_at_missing_features(data: GraphSet | NodeGraph, dataset: str = DATASET) -> list[Finding]:
     """Report features that are the same for every node."""
-    if not bool(constant_columns(data.x).all()):
+    if not bool(constant_columns(some_rows(data.x)).all()):
         return []
     what = "none that differ: every node has the same (constant 1 if the files have none)"
     if isinstance(data, GraphSet):
@@ -94,7 +95,8 @@ def look_at_unused_edges(data: GraphSet | NodeGraph, model: Method) -> list[Find
 
 def look_at_features(data: GraphSet | NodeGraph, dataset: str = DATASET) -> list[Finding]:
     """Report features that are missing, constant, all 0, or there but not used."""
-    constant = constant_columns(data.x)
+    x = some_rows(data.x)
+    constant = constant_columns(x)
     findings = look_at_missing_features(data, dataset)
     if not findings and bool(constant.any()):
         what = f"{part_of(int(constant.sum()), len(constant), 'column')} constant"
@@ -102,7 +104,7 @@ def look_at_features(data: GraphSet | NodeGraph, dataset: str = DATASET) -> list
         findings.append(
             Finding("note", "features", what, "they carry no information: leave them out")
         )
-    empty = int((~filled_rows(data.x)).sum())
+    empty = int((~filled_rows(x)).sum() * (data.num_nodes / len(x)))
     if empty:
         what = f"{part_of(empty, data.num_nodes, 'node')} with all features 0"
         cure = "check that 0 is a value and not a missing one"

@@ -9,9 +9,6 @@ from typing import Any
 from zipfile import is_zipfile
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.csv
-import pyarrow.parquet
 import torch
 from numpy.typing import NDArray
 
@@ -81,6 +78,10 @@ def write_embeddings(
     has the columns graph or node (the name), label, class (its name), z0, z1, … For a `kernel`, the
     .npz has a true value called kernel, and the columns of a table are k0, k1, …
     """
+
+    import pyarrow.csv
+    import pyarrow.parquet
+
     ending = check_ending(path)
     with atomic_path(path) as temporary:
         if ending == ".npz":
@@ -122,6 +123,10 @@ def _read_npz(path: Path) -> Embeddings:
 
 def _read_table(path: Path) -> dict[str, Any]:
     """Return the arrays that an .npz file would hold."""
+
+    import pyarrow.csv
+    import pyarrow.parquet
+
     reader = pyarrow.csv.read_csv if path.suffix == ".csv" else pyarrow.parquet.read_table
     table = reader(path)
     names = table.column_names
@@ -146,11 +151,14 @@ def _read_table(path: Path) -> dict[str, Any]:
 
 
 def _checked(path: Path, arrays: Mapping[str, NDArray[Any]]) -> Embeddings:
-    Z, y = arrays["Z"], arrays.get("y")
+    Z, y = _native(arrays["Z"]), _native(arrays.get("y"))
     if Z.dtype.kind not in "fiu":
         raise InputError(f"{path}: some embeddings are not numbers")
+    if Z.ndim != 2:
+        raise InputError(f"{path}: the embeddings have the shape {Z.shape}: give (n, d)")
     # CSV holds the shortest text that gives the same float32; as float64 it is another number.
-    Z = Z.astype(np.float32) if path.suffix == ".csv" else Z
+    with np.errstate(over="ignore"):  # what is infinite is refused where it is used
+        Z = Z.astype(np.float32) if path.suffix == ".csv" else Z
     if y is not None and y.dtype.kind in "OU" and not all(map(bool, y)):
         row = next(i for i, label in enumerate(y) if not label)
         raise InputError(f"{path}: entry {row + 1} has no label; give every entry one, or none")
@@ -164,6 +172,8 @@ def _checked(path: Path, arrays: Mapping[str, NDArray[Any]]) -> Embeddings:
         for part in ("classes", "names", "targets")
         if part in arrays
     }
+    if len(words.get("names", Z)) != len(Z):
+        raise InputError(f"{path}: {len(words['names'])} names for {len(Z)} embeddings")
     typed = path.suffix == ".npz" and level != "any"
     more = {
         key: arrays[key]
@@ -172,6 +182,11 @@ def _checked(path: Path, arrays: Mapping[str, NDArray[Any]]) -> Embeddings:
         and np.shape(arrays[key]) == (len(Z),)
     }
     return Embeddings(Z, y, level, splits, kernel=kernel, typed=typed, columns=more, **words)
+
+
+def _native(array: Any) -> Any:
+    """Return an array in the byte order of this machine: torch and Arrow take no other."""
+    return None if array is None else array.astype(array.dtype.newbyteorder("="), copy=False)
 
 
 def _arrays(
@@ -194,7 +209,9 @@ def _level(graphs: GraphSet | NodeGraph) -> str:
     return "node" if isinstance(graphs, NodeGraph) else "graph"
 
 
-def _table(embeddings: NDArray[np.float32], graphs: GraphSet | NodeGraph, kernel: bool) -> pa.Table:
+def _table(embeddings: NDArray[np.float32], graphs: GraphSet | NodeGraph, kernel: bool) -> Any:
+    import pyarrow as pa
+
     names = graphs.names or [str(i) for i in range(len(embeddings))]
     columns: dict[str, Any] = {_level(graphs): list(names)}
     if graphs.y is not None and graphs.y.dim() == 2:

@@ -81,9 +81,9 @@ def method_facts() -> list[dict[str, Any]]:
 def described_parameters(kind: type) -> dict[str, tuple[Any, str]]:
     """Return default and description of each constructor parameter, from signature and docstring.
 
-    >>> default, description = described_parameters(METHODS["GraphCL"])["tau"]
+    >>> default, description = described_parameters(METHODS["GRACE"])["recipe"]
     >>> default
-    0.2
+    'default'
     """
     described: dict[str, str] = {}
     for base in reversed(kind.__mro__):  # a base class may document shared parameters

@@ -35,6 +35,14 @@ def embeddings_of(path: Path) -> Embeddings:
             f"{path} holds a kernel instead of embeddings: train a method that embeds "
             "(augcl methods lists them)"
         )
+    y, count = embeddings.y, len(embeddings.Z)
+    if y is not None and (y.ndim not in (1, 2) or len(y) != count):
+        raise InputError(f"{path}: labels of shape {y.shape} for {count} embeddings")
+    called = embeddings.classes
+    if called is not None and y is not None and y.ndim == 1 and y.dtype.kind in "iu":
+        bad = (y < -1) | (y >= len(called))
+        if bad.any():
+            raise InputError(f"{path}: label {y[bad][0]}, but there are {len(called)} classes")
     return embeddings
 
 
@@ -76,7 +84,8 @@ def neighbor_table(embeddings: Embeddings, queries: Sequence[int] | None, k: int
     >>> neighbor_table(Embeddings(z, None), [0], 1).to_pylist()
     [{'query': '0', 'rank': 1, 'neighbor': '2', 'similarity': 0.7071067690849304}]
     """
-    z = torch.from_numpy(np.asarray(embeddings.Z, dtype=np.float32))
+    with np.errstate(over="ignore"):  # `nearest` refuses what is infinite
+        z = torch.from_numpy(np.asarray(embeddings.Z, dtype=np.float32))
     wanted = np.arange(len(z)) if queries is None else np.asarray(queries, dtype=np.int64)
     found = nearest(z, k, queries=torch.from_numpy(wanted))
     width = found.indices.shape[1]

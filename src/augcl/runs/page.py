@@ -1,25 +1,31 @@
-"""report.html: a run as one self-contained page."""
+"""report.html: a run, or two side by side, as one self-contained page to explore.
+
+Python packs the numbers; the scripts in `web` draw them. The page loads nothing.
+"""
 
 from __future__ import annotations
 
+import base64
+import html
 import json
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from string import Template
 from typing import Any
 
 import numpy as np
-import plotly.graph_objects as go
-from jinja2 import Environment
+import torch
 from numpy.typing import NDArray
-from plotly.offline import get_plotlyjs
-from scipy.linalg import eigh
+from scipy.special import stdtrit
+from torch.nn.functional import normalize
 
-from augcl.errors import ours
+from augcl.errors import InputError, ours
 from augcl.evaluation.scoring import NAMES, floor_text
 from augcl.files import packaged_text, write_text
 from augcl.hardness.affinity import MEANING
+from augcl.runs.beside_run import read_floors, read_tsne
 from augcl.runs.embedding_file import Embeddings, read_embeddings
+from augcl.runs.explored import FILE, Arrays, kernel_plane, plane_of, read_explored
 from augcl.runs.seeds import (
     accuracy_text,
     collapses,
@@ -30,42 +36,367 @@ from augcl.runs.seeds import (
 )
 
 Metrics = list[dict[str, Any]]
+Ints = NDArray[np.int64]
 
-
-@dataclass(frozen=True)
-class Figure:
-    """A drawing, its title, and a sentence that explains it."""
-
-    title: str
-    text: str
-    html: str
+POINTS = 10_000
+"""Points at most on a map; of more, a random sample is shown."""
+NEIGHBOURS = 5
+EDGE_ENTRIES = 500_000
+"""Edge entries at most of a graph whose neighbourhoods are drawn: the page stays below 6 MB."""
+SCRIPTS = ("draw", "graph", "map", "weights", "run")
+KINDS = {"uint8": "u8", "uint16": "u16", "int16": "i16", "int32": "i32", "float32": "f32"}
 
 
 def write_report(run: Path) -> Path:
     """Write report.html into the folder of a finished run; return its path."""
-    with ours(run, "train again"):
-        text = _page(run)
-    write_text(run / "report.html", text)
-    return run / "report.html"
+    return _write([run], run / "report.html")
 
 
-def _page(run: Path) -> str:
-    result = read_result(run)
-    template = packaged_text("augcl.runs", "template.html")
-    page = Environment(autoescape=True).from_string(template)
-    accuracy = result["accuracy"]
-    return page.render(
-        title=result_title(result),
-        headline=accuracy and accuracy_text(accuracy),
-        spread=_spread(accuracy) if accuracy else "",
-        warnings=_warnings(result),
-        facts=_facts(result),
-        figures=_figures(read_metrics(run), run),
-        settings=json.dumps(
+def write_side_by_side(first: Path, second: Path) -> Path:
+    """Write explore.html, two runs with one selection, into the folder of the first."""
+    return _write([first, second], first / "explore.html")
+
+
+def _write(runs: Sequence[Path], target: Path) -> Path:
+    described = []
+    for run in runs:
+        with ours(run, "train again"):
+            described.append(_described(run))
+    levels = {run["noun"] for run, _ in described}
+    if len(levels) > 1:
+        raise InputError(f"{runs[0]} and {runs[1]} differ: one embeds graphs, the other nodes")
+    write_text(target, _page(described))
+    return target
+
+
+def _page(described: list[tuple[dict[str, Any], dict[str, Any]]]) -> str:
+    """Return the page of runs, each as its data and its result."""
+    lead = []
+    for run, result in described:
+        accuracy = result["accuracy"]
+        if len(described) > 1:
+            lead.append(f"<h2>{html.escape(run['title'])}</h2>")
+        if accuracy:
+            judge = "classifier" if run["classes"] else "predictor"
+            words = f"score of a {judge} on the embeddings: mean{_spread(accuracy)}"
+            lead.append(f'<p class="big">{html.escape(accuracy_text(accuracy))}</p>')
+            lead.append(f'<p class="small">{html.escape(words)}</p>')
+        lead += [f'<p class="warning">{html.escape(text)}</p>' for text in _warnings(result)]
+    versions = described[0][1]["versions"]
+    computed = ", ".join(f"{name} {number}" for name, number in versions.items())
+    # Points of two runs are the same ones if the data are.
+    same = {(result["dataset"], run["total"]) for run, result in described}
+    return self_contained(
+        " · ".join(run["title"] for run, _ in described),
+        lead="\n".join(lead),
+        footer=f"Computed with {computed}.",
+        data={"runs": [run for run, _ in described], "linked": len(same) == 1},
+        scripts=SCRIPTS,
+    )
+
+
+def self_contained(
+    title: str, *, lead: str, footer: str, data: Mapping[str, Any], scripts: Sequence[str]
+) -> str:
+    """Return a page that loads nothing: style, scripts of `web` and their data; `lead` is HTML."""
+    packed = json.dumps(data, allow_nan=False)
+    return Template(packaged_text("augcl.runs", "web/page.html")).substitute(
+        title=html.escape(title),
+        style=packaged_text("augcl.runs", "web/page.css"),
+        lead=lead,
+        footer=html.escape(footer),
+        data=packed.replace("<", "\\u003c"),  # no name can end the script
+        script="\n".join(packaged_text("augcl.runs", f"web/{name}.js") for name in scripts),
+    )
+
+
+def _described(folder: Path) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return what the scripts draw of a run, and its result."""
+    result, metrics = read_result(folder), read_metrics(folder)
+    stored = read_embeddings(folder / "embeddings.npz")
+    kept = {seed: read_explored(folder / f"seed-{seed}" / FILE) for seed in result["seeds"]}
+    count = len(stored.Z)
+    ids = shown_points(count)
+    kept = {seed: arrays for seed, arrays in kept.items() if len(arrays.get("plane", ())) == count}
+    first = kept.get(result["seeds"][0], {})
+    tsne = read_tsne(folder, stored, len(ids))
+    noun = "node" if stored.level == "node" else "graph"
+    y, classes, target = _labels(stored)
+    run = {
+        "title": result_title(result),
+        "noun": noun,
+        "total": count,
+        "axes": "principal components" + " in the space of the kernel" * stored.kernel,
+        "ids": _packed(ids.astype(np.int32)),
+        "names": stored.names and [stored.names[i] for i in ids],
+        "classes": classes,
+        "y": None if y is None else _packed(y[ids]),
+        "target": target,
+        "tsne": None if tsne is None else _packed(tsne),
+        "seeds": _seeds(result["seeds"], kept, stored, ids),
+        "parts": ["train", "validation", "test"] if noun == "node" else None,
+        "several": noun == "node",
+        "sampled": _sampled(count, noun),
+        "near": _near(stored, ids),
+        "graphs": _graphs(first, ids, noun),
+        "weights": _weights(first, result, stored),
+        "score": _score(result, read_floors(folder, result) if result["accuracy"] else {}),
+        "curves": _curves(metrics),
+        "onset": min((m["epoch"] for m in metrics if "hardness" in m), default=None),
+        "trained": len(result["seeds"]),
+        "facts": _facts(result),
+        "settings": json.dumps(
             {**result["settings"], "hardness": result["hardness_settings"]}, indent=1
         ),
-        versions=", ".join(f"{name} {number}" for name, number in result["versions"].items()),
-    )
+    }
+    return run, result
+
+
+def shown_points(count: int) -> Ints:
+    """Return the numbers of the points that a map shows."""
+    if count <= POINTS:
+        return np.arange(count)
+    return np.sort(np.random.default_rng(0).permutation(count)[:POINTS])
+
+
+def _packed(values: NDArray[Any]) -> dict[str, str]:
+    """Return an array as little-endian bytes in base64, and its kind."""
+    kind = KINDS[values.dtype.name]
+    little = np.ascontiguousarray(values).astype(values.dtype.newbyteorder("<"))
+    return {"kind": kind, "data": base64.b64encode(little.tobytes()).decode("ascii")}
+
+
+def _labels(stored: Embeddings) -> tuple[NDArray[Any] | None, list[str] | None, str]:
+    """Return labels or first targets, the names of the classes, and the name of the target."""
+    if stored.y is None:
+        return None, None, ""
+    if stored.y.ndim == 1 and stored.y.dtype.kind in "iub":
+        codes = stored.y.astype(np.int32)
+        names = stored.classes or [f"class {c}" for c in range(int(codes.max(initial=0)) + 1)]
+        return codes, list(names), "class"
+    values = stored.y.reshape(len(stored.y), -1)[:, 0].astype(np.float32)
+    return values, None, (stored.targets or ["target"])[0]
+
+
+def _seeds(
+    seeds: list[int], kept: dict[int, Arrays], stored: Embeddings, ids: Ints
+) -> list[dict[str, Any]]:
+    if seeds[0] not in kept:  # of an earlier version
+        plane = kernel_plane(stored.Z) if stored.kernel else plane_of(stored.Z)
+        kept = {seeds[0]: {"plane": plane}}
+    found = []
+    for seed, arrays in kept.items():
+        predicted = arrays.get("predicted")
+        if predicted is not None:
+            number = predicted.dtype.kind == "f"
+            flat = predicted.reshape(len(predicted), -1)[:, 0]
+            predicted = flat.astype(np.float32 if number else np.int32)
+        parts = {
+            "plane": arrays["plane"].astype(np.float32),
+            "predicted": predicted,
+            "wrong": arrays.get("wrong"),
+            "part": arrays.get("part"),
+            "loss": arrays.get("loss"),
+        }
+        packed = {k: None if v is None else _packed(v[ids]) for k, v in parts.items()}
+        found.append({"seed": seed, **packed})
+    return found
+
+
+def _sampled(count: int, noun: str) -> str:
+    if count <= POINTS:
+        return ""
+    also = " Neighbourhoods show the edges among these." if noun == "node" else ""
+    return f"A random sample of {POINTS:,} of {count:,} {noun}s is shown.{also}"
+
+
+def _near(stored: Embeddings, ids: Ints) -> dict[str, Any] | None:
+    k = min(NEIGHBOURS, len(ids) - 1)
+    if stored.kernel or k < 1:
+        return None
+    unit = normalize(torch.from_numpy(np.asarray(stored.Z[ids], dtype=np.float32)), dim=1)
+    found = []
+    for start in range(0, len(unit), 1024):
+        cosines = unit[start : start + 1024] @ unit.T
+        cosines.diagonal(start).fill_(-torch.inf)
+        found.append(cosines.topk(k))
+    index = torch.cat([best.indices for best in found]).numpy().astype(np.int32)
+    similarity = torch.cat([best.values for best in found]).numpy()
+    return {"k": k, "index": _packed(index), "similarity": _packed(similarity)}
+
+
+def _graphs(kept: Arrays, ids: Ints, noun: str) -> dict[str, Any] | None:
+    """Return the graphs to draw, or the edges of the one graph of all nodes."""
+    if noun == "node":
+        return _edges(kept["edges"], ids) if "edges" in kept else None
+    if "graphs.ids" not in kept:
+        return None
+    place = np.full(max(int(ids.max(initial=0)), int(kept["graphs.ids"].max())) + 1, -1, np.int32)
+    place[kept["graphs.ids"]] = np.arange(len(kept["graphs.ids"]), dtype=np.int32)
+    parts = ("nodePtr", "edgePtr", "source", "target", "nodeKind", "edgeKind")
+    found: dict[str, Any] = {
+        part: _packed(kept[f"graphs.{part}"]) for part in parts if f"graphs.{part}" in kept
+    }
+    if "graphs.kindNames" in kept:
+        found["kindNames"] = kept["graphs.kindNames"].tolist()
+    views = [number for number in (0, 1) if f"view{number}.node" in kept]
+    found["views"] = [
+        {
+            "node": _packed(kept[f"view{number}.node"]),
+            "edge": _packed(kept[f"view{number}.edge"]),
+            "addedPtr": _packed(kept[f"view{number}.addedPtr"].astype(np.int32)),
+            "added": _packed(kept[f"view{number}.added"].astype(np.int32)),
+        }
+        for number in views
+    ]
+    found["place"] = _packed(place[ids])
+    found["missing"] = "This graph is not drawn: the page holds as many graphs as stay small."
+    return found
+
+
+def _edges(edges: NDArray[Any], ids: Ints) -> dict[str, Any] | None:
+    place = np.full(max(int(ids.max()), int(edges.max(initial=0))) + 1, -1, dtype=np.int64)
+    place[ids] = np.arange(len(ids))
+    source, target = place[edges[0]], place[edges[1]]
+    both = (source >= 0) & (target >= 0)
+    source, target = source[both], target[both]
+    if len(source) > EDGE_ENTRIES:
+        return None
+    order = np.lexsort((target, source))
+    degrees = np.bincount(source, minlength=len(ids))
+    pointer = np.concatenate([[0], np.cumsum(degrees)]).astype(np.int32)
+    return {
+        "edgePtr": _packed(pointer),
+        "target": _packed(target[order].astype(np.uint16)),
+        "views": [],
+        "missing": "",
+    }
+
+
+def _weights(kept: Arrays, result: dict[str, Any], stored: Embeddings) -> dict[str, Any] | None:
+    """Return the kept weights of some anchors and candidates."""
+    if "weights.ids" not in kept:
+        return None
+    ids = kept["weights.ids"]
+    noun = "node" if stored.level == "node" else "graph"
+    y, classes, _ = _labels(stored)
+    params = result["hardness_settings"].get("params", {})
+    packed = {
+        part: _packed(kept[f"weights.{part}"]) if f"weights.{part}" in kept else None
+        for part in ("similarity", "weight", "uncertainty", "group")
+    }
+    notes = ["The weights were computed after these epochs, on fresh views, without dropout."]
+    if noun == "graph":
+        notes.append("These graphs were taken as one batch.")
+    if result["hardness"] == "oracle":
+        notes.append("The oracle looks at the labels: it is a ceiling, no method.")
+    return {
+        **packed,
+        "names": [stored.names[i] if stored.names else f"{noun} {i}" for i in ids],
+        "epochs": kept["weights.epochs"].tolist(),
+        "active": kept["weights.active"].tolist(),
+        "y": None if y is None or classes is None else y[ids].tolist(),
+        "hardness": result["hardness"],
+        "tau": float(result["settings"].get("tau", 0.2)),
+        "tau_plus": float(params.get("tau_plus", 0.1)),
+        "beta": float(params.get("beta", 1.0)),
+        "top": float(params.get("top", 0.1)),
+        "notes": notes,
+    }
+
+
+def _score(result: dict[str, Any], computed: Mapping[str, list[float]]) -> dict[str, Any] | None:
+    accuracy = result["accuracy"]
+    if accuracy is None:
+        return None
+    scoring, runs = accuracy.get("scoring", "accuracy"), accuracy["runs"]
+    floors: list[dict[str, Any]] = []
+    if accuracy.get("floor") is not None:
+        what = floor_text(scoring, accuracy["floor"]).partition(": ")[0]
+        floors.append({"name": what, "mean": accuracy["floor"]})
+    for name, scores in computed.items():
+        floors.append({"name": name, **_interval(float(np.mean(scores)), scores)})
+    words = f"Protocol {accuracy['protocol']}."
+    if not computed:
+        words += " augcl explore --floors adds what needs no training and the untrained network."
+    if len(runs) > 1:
+        words += " Circles are seeds, the wide bar is the 95 % interval of their mean."
+    return {
+        **_interval(accuracy["mean"], runs),
+        "percent": scoring not in ("r2", "mae", "rmse"),
+        "what": NAMES[scoring],
+        "words": words,
+        "floors": floors,
+    }
+
+
+def _interval(mean: float, runs: list[float]) -> dict[str, Any]:
+    """Return a mean, its runs and the ends of its 95 % interval, if there are several runs."""
+    low = high = None
+    if len(runs) > 1:
+        half = float(stdtrit(len(runs) - 1, 0.975) * np.std(runs, ddof=1) / len(runs) ** 0.5)
+        low, high = mean - half, mean + half
+    return {"mean": mean, "runs": runs, "low": low, "high": high}
+
+
+def _curves(metrics: Metrics) -> list[dict[str, Any]]:
+    """Return the curves over the epochs that these metrics have, with a text on each."""
+    figures = []
+    if metrics:
+        text = "Mean over the batches of each epoch."
+        if any("hardness" in m for m in metrics):
+            text += " From the dotted line on, the negatives are weighted. The weighted loss is"
+            text += " another function: do not compare it with the loss before the line."
+        figures.append(_figure("Loss", text, "loss", {"": lambda m: m["loss"]}, metrics))
+    if any("weight_std" in m for m in metrics):
+        text = (
+            "Standard deviation of the weights of the negatives, whose mean is 1. At 0, all "
+            "weights are 1 and the loss is the unweighted one."
+        )
+        of = {"": lambda m: m.get("weight_std")}
+        figures.append(_figure("Spread of the weights", text, "std of w", of, metrics))
+    if any("weight_true_negatives" in m for m in metrics):
+        text = (
+            "Mean weight of true negatives (other class) minus that of false ones (same class). "
+            "Above 0, the weights carry information about the classes. The training does not use "
+            "the labels."
+        )
+        title = "Do the weights know the classes?"
+        figures.append(_figure(title, text, "true − false", {"": _class_gap}, metrics))
+    if any("false_mass" in m for m in metrics):
+        text = (
+            "Share of the mass Σ exp(s/τ) of an anchor's negatives that comes from false ones "
+            "(same class), mean over anchors. The training does not use the labels."
+        )
+        of = {"without weights": lambda m: m.get("false_mass")}
+        if any("false_mass_weighted" in m for m in metrics):
+            text += " Lower with weights is better: they then act where they should."
+            of["with weights"] = lambda m: m.get("false_mass_weighted")
+        title = "How much of the negatives is false?"
+        figures.append(_figure(title, text, "share", of, metrics))
+    return figures
+
+
+def _figure(
+    title: str,
+    text: str,
+    label: str,
+    of: dict[str, Callable[[dict[str, Any]], Any]],
+    metrics: Metrics,
+) -> dict[str, Any]:
+    lines = []
+    for group, value in of.items():
+        for seed in sorted({m["seed"] for m in metrics}):
+            points = [(m["epoch"], value(m)) for m in metrics if m["seed"] == seed]
+            points = [(x, float(y)) for x, y in points if y is not None and np.isfinite(y)]
+            if points:
+                lines.append({"group": group, "seed": seed, "points": points})
+    return {"title": title, "text": text, "label": label, "lines": lines}
+
+
+def _class_gap(metrics: dict[str, Any]) -> float:
+    true, false = (metrics.get(f"weight_{kind}_negatives", np.nan) for kind in ("true", "false"))
+    return float(true - false)
 
 
 def _spread(accuracy: dict[str, Any]) -> str:
@@ -104,148 +435,3 @@ def _facts(result: dict[str, Any]) -> list[tuple[str, str]]:
             facts.append((what, value))
     facts += [(f"seconds of {k}", f"{v:.1f}") for k, v in result["seconds"].items()]
     return facts
-
-
-def _figures(metrics: Metrics, run: Path) -> list[Figure]:
-    figures = []
-    if metrics:
-        text = "Mean over the batches of each epoch; one line per seed."
-        weighted = min((m["epoch"] for m in metrics if "hardness" in m), default=None)
-        if weighted is not None:
-            text += " From the dotted line on, the negatives are weighted. The weighted loss is"
-            text += " another function: do not compare it with the loss before the line."
-        html = _curves(metrics, lambda m: m["loss"], "loss", mark=weighted)
-        figures.append(Figure("Loss", text, html))
-    if any("weight_std" in m for m in metrics):
-        text = (
-            "Standard deviation of the weights of the negatives, whose mean is 1. At 0, all "
-            "weights are 1 and the loss is the unweighted one."
-        )
-        html = _curves(metrics, lambda m: m.get("weight_std"), "std of w")
-        figures.append(Figure("Spread of the weights", text, html))
-    if any("weight_true_negatives" in m for m in metrics):
-        text = (
-            "Mean weight of true negatives (other class) minus that of false ones (same class). "
-            "Above 0, the weights carry information about the classes. The training does not use "
-            "the labels."
-        )
-        gap = _curves(metrics, _class_gap, "true − false")
-        figures.append(Figure("Do the weights know the classes?", text, gap))
-    if any("false_mass" in m for m in metrics):
-        figures.append(_mass(metrics))
-    figures.append(_embeddings(run))
-    # The first drawing contains plotly.js, so that the page needs no network.
-    script = f"<script>{get_plotlyjs()}</script>"
-    return [replace(figures[0], html=script + figures[0].html), *figures[1:]]
-
-
-def _mass(metrics: Metrics) -> Figure:
-    """Draw the mass of false negatives, and with the weights too if there are any."""
-    text = (
-        "Share of the mass Σ exp(s/τ) of an anchor's negatives that comes from false ones (same "
-        "class), mean over anchors. The training does not use the labels."
-    )
-    html = _curves(metrics, lambda m: m.get("false_mass"), "share")
-    if any("false_mass_weighted" in m for m in metrics):
-        text += " Below: with the weights. Lower is better: the weights then act where they should."
-        html += _curves(metrics, lambda m: m.get("false_mass_weighted"), "share, with weights")
-    return Figure("How much of the negatives is false?", text, html)
-
-
-def _embeddings(run: Path) -> Figure:
-    stored = read_embeddings(run / "embeddings.npz")
-    place = "in the space of the kernel" if stored.kernel else "of the embeddings"
-    colours = "" if stored.y is None else f", coloured by {_numbers(stored)[0] or 'class'}"
-    text = f"First two principal components {place} of seed 0{colours}."
-    plane = _kernel_plane(stored.Z) if stored.kernel else _plane(stored.Z)
-    return Figure("Embeddings", text, _scatter(plane, stored))
-
-
-def _class_gap(metrics: dict[str, Any]) -> float:
-    true, false = (metrics.get(f"weight_{kind}_negatives", np.nan) for kind in ("true", "false"))
-    return float(true - false)
-
-
-def _curves(
-    metrics: Metrics,
-    value: Callable[[dict[str, Any]], Any],
-    label: str,
-    mark: int | None = None,
-) -> str:
-    figure = go.Figure()
-    for seed in sorted({m["seed"] for m in metrics}):
-        points = [(m["epoch"], value(m)) for m in metrics if m["seed"] == seed]
-        points = [(x, y) for x, y in points if y is not None and np.isfinite(y)]
-        figure.add_scatter(
-            x=[x for x, _ in points],
-            y=[y for _, y in points],
-            name=f"seed {seed}",
-            mode="lines+markers" if len(points) < 10 else "lines",
-        )
-    if mark is not None:
-        figure.add_vline(x=mark, line={"dash": "dot", "color": "#888"})
-    figure.update_layout(xaxis_title="epoch", yaxis_title=label)
-    return _html(figure)
-
-
-def _plane(Z: Any) -> NDArray[np.float64]:
-    """Return the first two principal components (n, 2) of embeddings."""
-    centred = np.asarray(Z, dtype=np.float64)
-    centred = centred - centred.mean(0)
-    _, _, axes = np.linalg.svd(centred, full_matrices=False)
-    plane: NDArray[np.float64] = centred @ axes[:2].T
-    return plane
-
-
-def _kernel_plane(K: Any) -> NDArray[np.float64]:
-    """Return the first two kernel principal components (n, 2)."""
-    centred = np.asarray(K, dtype=np.float64)
-    centred = centred - centred.mean(0)
-    centred = centred - centred.mean(1, keepdims=True)
-    last = len(centred) - 1
-    sizes, axes = eigh(centred, subset_by_index=[max(last - 1, 0), last])
-    plane: NDArray[np.float64] = (axes * np.sqrt(np.maximum(sizes, 0)))[:, ::-1]
-    return plane
-
-
-def _numbers(stored: Embeddings) -> tuple[str | None, Any]:
-    """Return name and values of the first target, if there are numbers instead of classes."""
-    if stored.y is None or (stored.y.ndim == 1 and stored.y.dtype.kind != "f"):
-        return None, None
-    return (stored.targets or ["target"])[0], stored.y.reshape(len(stored.y), -1)[:, 0]
-
-
-def _scatter(plane: NDArray[np.float64], stored: Embeddings) -> str:
-    figure = go.Figure()
-    numbers = np.arange(len(plane))
-    y, called = stored.y, stored.classes
-    y = None if y is None or y.dtype.kind == "f" else y  # numbers to predict are no classes
-    noun = "node" if stored.level == "node" else "graph"
-    texts = np.asarray(stored.names or [f"{noun} {i}" for i in numbers], dtype=object)
-    target, values = _numbers(stored)
-    colours = {}
-    if target is not None:
-        y, colours = None, {"color": values, "showscale": True, "colorbar": {"title": target}}
-    for label in [None] if y is None else np.unique(y):
-        rows = slice(None) if label is None else y == label
-        second = plane[rows, 1] if plane.shape[1] > 1 else np.zeros(len(plane[rows]))
-        name = f"{noun}s" if label is None else f"class {label}"
-        if called is not None and label is not None and label >= 0:
-            name = called[label]
-        figure.add_scatter(
-            x=plane[rows, 0],
-            y=second,
-            mode="markers",
-            name=name,
-            marker={"size": 6, "opacity": 0.7, **colours},
-            text=texts[rows].tolist(),
-        )
-    figure.update_layout(xaxis_title="component 1", yaxis_title="component 2")
-    return _html(figure)
-
-
-def _html(figure: Any) -> str:
-    figure.update_layout(template="plotly_white", height=420, margin={"t": 20})
-    config = {"displaylogo": False, "responsive": True}
-    html: str = figure.to_html(full_html=False, include_plotlyjs=False, config=config)
-    return html

@@ -1,16 +1,18 @@
 """What to use on one's data: the rows of `augcl compare`, their costs, and a recommendation.
 
-A row is a method with its settings. Rows stand in the order of their cost, the cheapest first: that
-order decides what "cheapest" means below. The recommended row is the cheapest one whose score is
-not worse than the best beyond noise.
+A row is a method with its settings. Rows are computed in the order in which they usually cost more.
+The recommended row is the cheapest one, by measured seconds, whose score is not worse than the best
+beyond noise.
 """
 
 from __future__ import annotations
 
 import importlib.util
+import math
 import re
 import shlex
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -21,11 +23,12 @@ from numpy.typing import NDArray
 
 from augcl.checks import parameters
 from augcl.data import GraphSet, NodeGraph
+from augcl.data.catalogue import known_name
 from augcl.errors import InputError, did_you_mean
 from augcl.evaluation.scoring import NAMES
 from augcl.evaluation.statistics import LEVEL, PairedDifference, paired_difference
 from augcl.hardness import HARDNESS
-from augcl.runs.cost import Plan, duration, estimate, sampled_negatives, short_run
+from augcl.runs.cost import Plan, duration, estimate, short_run
 from augcl.runs.models import METHODS, method_name
 from augcl.runs.run import Spec
 from augcl.training.estimator import Estimator
@@ -68,7 +71,7 @@ def usual_rows(data: GraphSet | NodeGraph, base: str) -> list[str]:
 
 
 def cost_rank(row: str) -> int:
-    """Return the place of a row in the order of cost; rows of equal rank keep their order.
+    """Return when to compute a row: the earlier, the less it costs as a rule.
 
     >>> sorted(["GraphCL+dcl", "GraphCL", "WLKernel", "untrained", "RawFeatures"], key=cost_rank)
     ['RawFeatures', 'untrained', 'WLKernel', 'GraphCL', 'GraphCL+dcl']
@@ -176,7 +179,7 @@ class Scores:
     """Scores of a row, (S, K): K splits for each of S seeds; NaN where one is not defined.
 
     `inner` are the scores inside the training parts, None if the protocol has none. `training` is
-    the mean of the seconds of a training, `embedding` those to embed a new graph (or all nodes),
+    the median of the seconds of a training, `embedding` those to embed a new graph (or all nodes),
     `memory` the peak of the process in bytes; None where they are not known.
     """
 
@@ -202,17 +205,23 @@ class Scores:
             outer=outer,
             inner=_array(inner) if all(map(len, inner)) else None,
             level=level,
-            protocol=judged[0]["protocol"],
+            protocol=judged[0].get("protocol", cls.protocol),
             scoring=judged[0].get("scoring", "accuracy"),
             floor=float(np.mean(floors)) if floors else None,
-            training=_mean([record["seconds"].get("training") for record in records]),
-            embedding=_mean([one.get("embedding") for one in used]),
+            training=_median([record.get("seconds", {}).get("training") for record in records]),
+            embedding=_median([one.get("embedding") for one in used]),
             memory=max((one.get("memory") or 0.0 for one in used), default=0.0) or None,
         )
 
     @property
     def mean(self) -> float:
-        return float(np.nanmean(self.outer))
+        known = self.outer[~np.isnan(self.outer)]
+        return float(known.mean()) if known.size else math.nan
+
+    @property
+    def cost(self) -> float:
+        """Return the seconds to train and to embed: a new graph, or all nodes."""
+        return (self.training or 0.0) + (self.embedding or 0.0)
 
     def minus(self, other: Floats | Scores) -> PairedDifference | None:
         """Return the difference over the same splits with its interval; None if it has no noise.
@@ -239,9 +248,9 @@ def _array(rows: Sequence[Sequence[float | None]]) -> Floats:
     return np.array([[np.nan if v is None else v for v in row] for row in rows], dtype=np.float64)
 
 
-def _mean(values: Sequence[float | None]) -> float | None:
+def _median(values: Sequence[float | None]) -> float | None:
     known = [value for value in values if value is not None]
-    return float(np.mean(known)) if known else None
+    return float(np.median(known)) if known else None
 
 
 def _nanmean(values: Floats, axis: int) -> Floats:
@@ -264,21 +273,38 @@ ROUNDING = 1e-9
 """Scores closer than this are equal: a choice must not hang on the last bit."""
 
 
+ALIKE = 0.25
+"""Costs that differ by fewer seconds are alike, and the better score decides."""
+
+
 def best_row(rows: Mapping[str, Scores]) -> str:
     """Return the row with the highest mean, the cheapest of equal ones."""
     highest = max(row.mean for row in rows.values())
-    return next(name for name, row in rows.items() if row.mean >= highest - ROUNDING)
+    equal = [name for name, row in rows.items() if row.mean >= highest - ROUNDING]
+    return min(equal, key=lambda name: rows[name].cost)
 
 
 def recommended_row(rows: Mapping[str, Scores]) -> str:
     """Return the cheapest row that is not worse than the best beyond noise.
 
-    >>> cheap, dear = (Scores(np.array([scores])) for scores in ([0.7, 0.9, 0.8], [0.8, 0.8, 0.9]))
-    >>> recommended_row({"cheap": cheap, "dear": dear})
+    Of several that cost alike, the one with the best score.
+
+    >>> rows = {
+    ...     "dear": Scores(np.array([[0.8, 0.8, 0.9]]), training=60.0),
+    ...     "cheap": Scores(np.array([[0.7, 0.9, 0.8]]), training=1.0),
+    ... }
+    >>> recommended_row(rows)
     'cheap'
     """
     best = best_row(rows)
-    return next(row for row in rows if row == best or _as_good(rows[row], rows[best]))
+    good = {name: r for name, r in rows.items() if name == best or _as_good(r, rows[best])}
+    return best_row(_cheapest(good))
+
+
+def _cheapest(rows: Mapping[str, Scores]) -> dict[str, Scores]:
+    """Return the rows that cost no more than the cheapest one, or about as much."""
+    least = min(row.cost for row in rows.values())
+    return {name: row for name, row in rows.items() if row.cost <= least + ALIKE}
 
 
 def _as_good(row: Scores, best: Scores) -> bool:
@@ -301,9 +327,10 @@ def nested_choice(rows: Mapping[str, Scores]) -> Nested | None:
 
     The table recommends a row by its scores on the test parts, so that its own score there is
     optimistic. Here each split takes the cheapest row whose score inside the training part is
-    within the noise of the best one there (the half width of the interval of their difference);
-    the score of that row on the test part counts. Protocols without inner scores choose by the
-    other splits of the same seed. None if there is nothing to choose by.
+    within the noise of the best one there (the half width of the interval of their difference; of
+    several that cost alike, the best one there); the score of that row on the test part counts.
+    Protocols without inner scores choose by the other splits of the same seed. None if there is
+    nothing to choose by.
     """
     every = list(rows.values())
     outer = np.stack([row.outer for row in every])  # (rows, S, K)
@@ -322,7 +349,11 @@ def nested_choice(rows: Mapping[str, Scores]) -> Nested | None:
     noise = np.array([0.0 if d is None else d.high - d.mean for d in lost])
     evidence = np.where(np.isnan(evidence), -np.inf, evidence)
     good_enough = evidence >= evidence.max(0) - noise[:, None, None] - ROUNDING
-    chosen = good_enough.argmax(0)  # the first is the cheapest
+    cost = np.array([row.cost for row in every])[:, None, None]
+    least = np.where(good_enough, cost, np.inf).min(0)
+    cheap = np.where(good_enough & (cost <= least + ALIKE), evidence, -np.inf)
+    equal = cheap >= cheap.max(0) - ROUNDING
+    chosen = np.where(equal, cost, np.inf).argmin(0)
     scores = np.take_along_axis(outer, chosen[None], 0)[0]
     counts = np.bincount(chosen.ravel(), minlength=len(every)).tolist()
     return Nested(replace(best, outer=scores, inner=None), dict(zip(rows, counts, strict=True)))
@@ -400,12 +431,12 @@ def recommendation(
     if chosen != best:
         far = difference_text(scoring, rows[best], rows[chosen])
         first += (
-            f"it is the cheapest row that is not worse than the best one, {best}, beyond noise "
-            f"({best} − {chosen}: {far})."
+            f"it is the cheapest row{_seconds_of(rows[chosen])} that is not worse than the best "
+            f"one, {best}, beyond noise ({best} − {chosen}: {far})."
         )
     elif len(rows) == 1:
         first += "no other row was run."
-    elif best == next(iter(rows)):
+    elif best in _cheapest(rows):
         first += "it has the best score and is the cheapest row."
     else:
         first += "it has the best score, and every cheaper row is worse beyond noise."
@@ -416,11 +447,9 @@ def recommendation(
     if untested:
         second = "One training cannot tell a difference from noise: repeat with --seeds 3 or more."
     elif chosen != best:
-        cost = rows[best].training
-        trains = "" if cost is None else f" ({seconds_text(cost)} to train)"
         second = (
-            f"{best}{trains} may do better, but it takes more labelled {things} or more --seeds to "
-            "show it."
+            f"{best}{_seconds_of(rows[best])} may do better, but it takes more labelled {things} "
+            "or more --seeds to show it."
         )
     elif waiting:
         cheapest = min(waiting, key=lambda out: out.seconds or 0.0)
@@ -441,6 +470,10 @@ def recommendation(
             "embeddings may know nothing of the target."
         )
     return sentences
+
+
+def _seconds_of(row: Scores) -> str:
+    return "" if row.training is None else f" ({seconds_text(row.training)} to train)"
 
 
 def above_floor(row: Scores) -> bool:
@@ -478,62 +511,117 @@ def read_budget(text: str) -> float | None:
 
 WORDS_PER_SECOND = 2e5
 """Steps of walks that skip-gram learns from in a second: a rule of thumb."""
-MARGIN = 10
-"""A rule of thumb may be wrong by this factor; a short run checks it where that matters."""
+ROUGH, RELATED = 10, 3
+"""An estimate may be wrong by this factor: by a rule of thumb, and from other rows of the method.
+Where that matters, a short run of the row itself decides."""
 
 
 class Costs:
-    """Estimate the seconds of one training and evaluation of a row, from what was measured so far.
+    """Estimate the seconds of one seed of a row: training and evaluation.
 
-    A rule of thumb by the sizes of the data is corrected by the last row that was trained, or by a
-    short run of the base method where none was and the budget is tight.
+    What the row itself has taken counts first. Before its first seed there is a rule of thumb by
+    the sizes of the data, corrected by what other rows have taken; where the budget is tight, a
+    short run of the row replaces it.
     """
 
     def __init__(self, data: GraphSet | NodeGraph) -> None:
         self.data = data
-        self.evaluation: float | None = None
-        self.ratio: float | None = None
+        self.own: dict[str, float] = {}
+        self.tried: dict[str, float] = {}
+        self.ratio: dict[str, float] = {}
+        """Measured training over the rule of thumb, by method, the last one last."""
+        self.once: dict[str, float] = {}
+        """Seconds of training by method, where there is no rule of thumb."""
+        self.judging: dict[str, float] = {}
+        """Seconds of evaluation by method: they depend on the width of the embedding."""
 
-    def measured(self, spec: Spec, seconds: Mapping[str, float]) -> None:
-        """Learn from a finished training."""
-        self.evaluation = seconds.get("evaluation", self.evaluation)
-        expected, _ = self._rule(spec)
-        if expected > 0 and _trains(spec):
-            self.ratio = seconds["training"] / expected
+    def measured(self, row: str, spec: Spec, seconds: Mapping[str, float]) -> None:
+        """Learn from a finished seed."""
+        training, judging = seconds["training"], seconds.get("evaluation", 0.0)
+        self.own[row] = training + judging
+        if spec.beside is not None:
+            return
+        rule, _ = self._rule(spec)
+        self.judging[spec.method] = judging
+        if rule > 0:
+            self.ratio.pop(spec.method, None)
+            self.ratio[spec.method] = training / rule
+        elif not _trains(spec):
+            self.once[spec.method] = training
 
-    def seconds(self, spec: Spec) -> float:
+    def seconds(self, row: str, spec: Spec) -> float:
         """Return the estimate for one seed."""
-        training, evaluation = self._rule(spec)
-        ratio = self.ratio if _trains(spec) and self.ratio is not None else 1.0
-        return ratio * training + (self.evaluation or evaluation)
+        known = self.own.get(row, self.tried.get(row))
+        return self._guess(spec)[0] if known is None else known
 
-    def try_if_tight(self, spec: Spec, seeds: int, left: float) -> None:
-        """Train the base for a few epochs on a part of the data if it may not fit in `left`."""
-        if self.ratio is None and seeds * self.seconds(spec) * MARGIN > left:
+    def try_if_tight(self, row: str, spec: Spec, rounds: int, left: float) -> None:
+        """Train a row for a few epochs on a part of the data if its seeds may not fit in `left`.
+
+        `rounds` are the seeds that are computed one after the other.
+        """
+        if row in self.own or row in self.tried or left <= 0:
+            return
+        guess, margin = self._guess(spec)
+        if rounds * guess * margin <= left:
+            return
+        if margin == RELATED and rounds * guess / margin > left:
+            return  # it cannot fit
+        with suppress(Exception):  # the row itself will tell what is wrong with it
             cost = short_run(spec, self.data, progress=False).cost
-            epochs = Plan.of(spec, self.data).epochs
-            self.ratio = epochs * cost.plain_epoch / self._rule(spec)[0]
+            self.tried[row] = cost.seconds(Plan.of(spec, self.data))
+
+    def _guess(self, spec: Spec) -> tuple[float, int]:
+        """Return an estimate from other rows, and the factor by which it may be wrong."""
+        parts = [replace(spec, beside=None)]
+        if spec.beside is not None:
+            parts.append(Spec(spec.dataset, spec.beside, "none", features=spec.features))
+        guess, margin = 0.0, RELATED
+        for part in parts:
+            method = part.method
+            rule, evaluation = self._rule(part)
+            known = method in self.judging
+            last = next(reversed(self.ratio.values()), 1.0)
+            if _trains(part):
+                known = known and (rule == 0 or method in self.ratio)
+                training = rule * self.ratio.get(method, last)
+            else:
+                training = self.once.get(method, rule * self.ratio.get(method, 1.0))
+            judged = next(reversed(self.judging.values()), evaluation)
+            guess += training + self.judging.get(method, judged)
+            margin = margin if known else ROUGH
+        return guess, margin
 
     def _rule(self, spec: Spec) -> tuple[float, float]:
         """Return seconds of training and evaluation by the sizes of the data."""
-        model = replace(spec, beside=None).estimator(self.data, 0)
+        model = spec.estimator(self.data, 0)
         settings = model.settings()
-        epochs = settings.get("epochs", 0)
-        plan = Plan(epochs, 0, settings.get("width") or 128, sampled_negatives(settings))
+        plan = Plan.of(spec, self.data)
         cost = estimate(self.data, plan)
         training = 0.0
         if isinstance(model, Estimator):
-            weighted = spec.hardness in ("augcl", "progcl")
-            epoch = cost.weighted_epoch if weighted else cost.plain_epoch
-            training += epochs * epoch + (cost.fit if weighted else 0.0)
+            learns = spec.hardness in ("augcl", "progcl")
+            weighted = plan.epochs - plan.warmup if learns else 0
+            training = (plan.epochs - weighted) * cost.plain_epoch
+            training += weighted * cost.weighted_epoch + (cost.fit if learns else 0.0)
         elif "walks" in settings and isinstance(self.data, NodeGraph):
             words = self.data.num_nodes * settings["walks"] * settings["length"]
-            training += words * settings.get("passes", 1) / WORDS_PER_SECOND
+            training = words * settings.get("passes", 1) / WORDS_PER_SECOND
         return training, cost.evaluation
 
 
 def _trains(spec: Spec) -> bool:
     return issubclass(METHODS[spec.method], Estimator)
+
+
+def file_name(spec: Spec) -> str:
+    """Return the name of a data set, and of its target, for files that belong to them.
+
+    >>> file_name(Spec("data/my set.csv", target="log P")), file_name(Spec("MUTAG"))
+    ('my_set-log_P', 'MUTAG')
+    """
+    name = known_name(spec.dataset) or Path(spec.dataset).stem
+    text = name if spec.target is None else f"{name}-{spec.target}"
+    return re.sub(r"[^\w+-]+", "_", text)
 
 
 def run_folder(spec: Spec, row: str) -> str:

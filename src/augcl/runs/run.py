@@ -18,13 +18,14 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
 from augcl.checks import parameters
 from augcl.data import GraphSet, NodeGraph, Reading, load_graph, load_graphs
 from augcl.data.catalogue import known_name
 from augcl.errors import InputError, one_of
-from augcl.evaluation import evaluate
 from augcl.evaluation.inputs import check_two_classes
+from augcl.evaluation.score import Score
 from augcl.evaluation.splits import random_parts
 from augcl.evaluation.svm import check_classes
 from augcl.files import packaged_toml
@@ -34,12 +35,24 @@ from augcl.methods.beside import Beside
 from augcl.methods.presets import PUBLISHED, preset_for, presets
 from augcl.methods.recipes import get_recipe, left_to_recipe
 from augcl.rivals.gensim_models import FittedOnly
+from augcl.runs.explored import WeightWatcher
 from augcl.runs.models import METHODS
-from augcl.training.loop import make_fabric
 from augcl.training.method import EDGE_SWITCHES, Method, fingerprint, plain_settings
+from augcl.training.processes import check_shared
+from augcl.training.progress import phase
+from augcl.training.threads import give_back_memory
 
 NODE_RUNS = 20
 """Splits of the nodes that judge one training at most; those of two seeds do not overlap."""
+
+FIRST_PROTOCOL, SECOND_PROTOCOL = "linear-10-10-80", "logistic-10-10-80"
+"""The customary protocol for nodes, and one with a stronger classifier on the same splits."""
+
+JUDGED = 100_000
+"""Nodes at most that judge the embeddings of one graph: they tell a tenth of a percent apart."""
+
+LARGE_RUNS = 2
+"""Splits that judge a training on more than half of `JUDGED` nodes: one tells nearly as much."""
 
 FOLDS = 10  # of the protocols for targets that are no classes
 EMBEDDED = 32  # graphs whose embedding is timed
@@ -156,10 +169,12 @@ class Spec:
             return preset
         published = packaged_toml("augcl.runs", "presets.toml")
         usual = published["augmentation"].get(dataset, augmentation)
-        edges = {}
-        if asked == PUBLISHED and dataset in published["edges"]["unused"]:
-            edges = dict.fromkeys(EDGE_SWITCHES, False)
-        return {**preset, "augmentation": self.augmentation or usual, **edges}
+        own = {}
+        if asked == PUBLISHED:
+            own = published["published"].get(self.method, {})
+            if dataset in published["edges"]["unused"]:
+                own = {**own, **dict.fromkeys(EDGE_SWITCHES, False)}
+        return {**preset, "augmentation": self.augmentation or usual, **own}
 
     def _method(self, preset: dict[str, Any], **more: Any) -> Method:
         """With the options, and those of the general settings that the method has."""
@@ -248,6 +263,8 @@ class Outcome:
     model: Method
     embeddings: NDArray[np.float32]
     data: GraphSet | NodeGraph
+    score: Score | None = None
+    watcher: WeightWatcher | None = None
 
 
 def run(
@@ -260,13 +277,23 @@ def run(
     device: str = "cpu",
     jobs: int = 1,
     judge: bool = True,
+    also: bool = False,
     progress: bool = True,
+    watch: bool = False,
 ) -> Outcome:
-    """Load, train, embed and (with labels, and if `judge`) evaluate."""
+    """Load, train, embed and (with labels, and if `judge`) evaluate; `watch` the weights.
+
+    With `also`, evaluate an embedding of nodes by `SECOND_PROTOCOL` too, on the same splits.
+    """
     with warnings.catch_warnings():  # who asks for several seeds was told when they were checked
         warnings.filterwarnings("ignore", message=".*(not used|left out)")
-        data = spec.load(data_dir)
-    model = spec.estimator(data, seed, device=device, progress=progress)
+        with phase(f"reading {Path(spec.dataset).name}", show=progress):
+            data = spec.load(data_dir)
+    if data.num_nodes > JUDGED:
+        give_back_memory()
+    watcher = WeightWatcher(data, folder) if watch else None
+    watching = {} if watcher is None else {"callbacks": [watcher]}
+    model = spec.estimator(data, seed, device=device, progress=progress, **watching)
     start_watching_memory()
     started = time.perf_counter()
     model.fit(data, folder=folder, resume=resume)
@@ -297,31 +324,72 @@ def run(
         "use": used,
         "losses": [round(m["loss"], 6) for m in model.history_],
     }
+    score = None
     if judge and data.y is not None:
+        from augcl.evaluation.protocol import evaluate  # slow to import: scikit-learn
+
         started = time.perf_counter()
-        score = evaluate(
-            embeddings,
-            data,
-            kernel=model.gives_kernel,
-            protocol=spec.protocol or "auto",
-            repeats=1 if spec.level == "graph" else None,
-            random_state=seed if spec.level == "graph" else NODE_RUNS * seed,
-            jobs=jobs,
-            progress=progress,
-        )
-        record["accuracy"] = {
-            "mean": score.mean,
-            "folds": _numbers(score.folds),
-            "inner": _numbers(score.inner),
-            "protocol": score.protocol,
-            "split_hash": score.split_hash,
-            "scoring": score.scoring,
-            "floor": score.floor,
-            **({"majority": _majority(data)} if data.task == "classification" else {}),
-        }
+        nodes, of = judged_nodes(data)
+
+        def judged(protocol: str) -> Score:
+            return evaluate(
+                embeddings if nodes is None else embeddings[nodes.numpy()],
+                data if nodes is None else data.among(nodes),  # type: ignore[union-attr]
+                kernel=model.gives_kernel,
+                protocol=protocol,
+                repeats=1 if spec.level == "graph" else _splits_of(data),
+                random_state=seed if spec.level == "graph" else NODE_RUNS * seed,
+                jobs=jobs,
+                progress=progress,
+            )
+
+        score = judged(spec.protocol or "auto")
+        record["accuracy"] = _recorded(score, of, data)
         record["seconds"]["evaluation"] = time.perf_counter() - started
+        if also and record["accuracy"]["protocol"] == FIRST_PROTOCOL:
+            record["also"] = {SECOND_PROTOCOL: _recorded(judged(SECOND_PROTOCOL), of, data)}
+        if nodes is not None:
+            score = score.spread(np.isin(np.arange(data.num_nodes), nodes.numpy()))
     record["versions"] = versions()
-    return Outcome(record, model, embeddings, data)
+    return Outcome(record, model, embeddings, data, score, watcher)
+
+
+def train_along(spec: Spec, seed: int, *, data_dir: str | None, resume: bool, device: str) -> None:
+    """Do the training of `run` as one of several processes that is not the first: write nothing."""
+    data = spec.load(data_dir)
+    model = spec.estimator(data, seed, device=device, progress=False)
+    _parts(model)[0].fit(data, resume=resume)
+
+
+def _splits_of(data: GraphSet | NodeGraph) -> int | None:
+    """Return how many random splits judge the nodes of a graph; None: as many as usual."""
+    large = data.num_nodes > JUDGED // 2 and (isinstance(data, GraphSet) or data.splits is None)
+    return LARGE_RUNS if large and data.task == "classification" else None
+
+
+def _recorded(score: Score, of: str, data: GraphSet | NodeGraph) -> dict[str, Any]:
+    """Return a score as plain JSON; `of` says which nodes it is of."""
+    return {
+        "mean": score.mean,
+        "folds": _numbers(score.folds),
+        "inner": _numbers(score.inner),
+        "protocol": score.protocol + of,
+        "split_hash": score.split_hash,
+        "scoring": score.scoring,
+        "floor": score.floor,
+        **({"majority": _majority(data)} if data.task == "classification" else {}),
+    }
+
+
+def judged_nodes(data: GraphSet | NodeGraph) -> tuple[Tensor | None, str]:
+    """Return the nodes of a large graph that judge it, and words that say so; None: all of them.
+
+    The same nodes judge every method: drawn at random, unless the graph has splits of its own.
+    """
+    if isinstance(data, GraphSet) or data.splits is not None or data.num_nodes <= JUDGED:
+        return None, ""
+    order = torch.randperm(data.num_nodes, generator=torch.Generator().manual_seed(0))
+    return order[:JUDGED].sort().values, f" on {JUDGED:,} nodes"
 
 
 def _parts(model: Method) -> tuple[Method, ...]:
@@ -366,9 +434,9 @@ def check(
     spec: Spec, data: GraphSet | NodeGraph, *, device: str = "cpu", judge: bool = True
 ) -> None:
     """Raise `InputError` for whatever would go wrong in `run`, before any work is done."""
-    spec.estimator(data, 0).check()
-    if device != "cpu":
-        make_fabric(device)
+    model = spec.estimator(data, 0, device=device)
+    check_shared(type(_parts(model)[0]))
+    model.check()
     if isinstance(data, GraphSet) and len(data) < 2:
         raise InputError(f"{spec.dataset} has one graph: contrasting needs two or more")
     if judge and data.y is not None and data.task != "classification":

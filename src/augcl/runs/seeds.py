@@ -6,25 +6,26 @@ import json
 import os
 import shutil
 import threading
-import warnings
 from collections.abc import Iterator
-from concurrent.futures import BrokenExecutor
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from contextlib import closing, contextmanager, suppress
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
 
 from augcl.errors import InputError, one_of, ours, shortened
 from augcl.evaluation.scoring import NAMES, floor_text, written
 from augcl.files import FORMAT, check_format, read_record, read_text, write_json, write_text
+from augcl.methods.recipes import get_recipe
+from augcl.ops.processes import of_first
 from augcl.runs.embedding_file import write_embeddings
-from augcl.runs.run import Spec, one_thread, run, share_threads, versions
+from augcl.runs.explored import FILE, WATCHED_FILE, explored, read_explored, write_explored
+from augcl.runs.models import METHODS
+from augcl.runs.run import Spec, one_thread, run, share_threads, train_along, versions
+from augcl.runs.workers import Local, open_workers
 from augcl.training.checkpoint import same_settings
-from augcl.training.progress import print_warning, progress_bar
-from augcl.training.threads import deaf_workers
+from augcl.training.progress import phase, progress_bar, training_note
 
 RESULT = "result.json"
 RECORD = "record.json"
@@ -45,6 +46,7 @@ class Place:
     data_dir: str | None = None
     device: str = "cpu"
     jobs: int = 1
+    cluster: str | None = None
     resume: bool = False
     judge: bool = True
 
@@ -63,20 +65,9 @@ def run_seeds(spec: Spec, seeds: int, place: Place) -> dict[str, Any]:
     if place.resume:
         data = spec.fingerprint(spec.load(place.data_dir))
         finished = {seed: _finished(spec, seed, place, data) for seed in finished}
-    missing = [seed for seed, record in finished.items() if record is None]
-    if missing and min(place.jobs, seeds) > 1:
-        with _watching(spec, seeds, place):
-            work = (delayed(_one_seed)(spec, seed, place, True) for seed in missing)
-            parallel = Parallel(n_jobs=min(place.jobs, len(missing)), return_as="generator")
-            try:
-                with deaf_workers():
-                    results = parallel(work)
-                new = list(results)
-            except BrokenExecutor:
-                raise InputError(
-                    f"a worker of {place.out} was killed, perhaps for lack of memory: the same "
-                    "command with --resume and a smaller --jobs continues"
-                ) from None
+    missing = of_first([seed for seed, record in finished.items() if record is None])
+    if missing and (place.cluster is not None or min(place.jobs, seeds) > 1):
+        new = _train_elsewhere(spec, missing, seeds, place)
     else:
         new = [_one_seed(spec, seed, place, False) for seed in missing]
     finished |= zip(missing, new, strict=True)
@@ -89,8 +80,72 @@ def run_seeds(spec: Spec, seeds: int, place: Place) -> dict[str, Any]:
     write_text(place.out / METRICS, "".join(lines))
     for name in KEPT:
         _move(place.seed_folder(0) / name, place.out / name)
+    (place.seed_folder(0) / WATCHED_FILE).unlink(missing_ok=True)  # its seed is done
     write_json(place.out / RESULT, result)
     return result
+
+
+def join_seeds(spec: Spec, place: Place) -> None:
+    """Train the same models as the first of several processes, which calls `run_seeds`."""
+    for seed in of_first(list[int]()):
+        if spec.level == "graph":
+            one_thread()
+        train_along(spec, seed, data_dir=place.data_dir, resume=place.resume, device=place.device)
+
+
+def _train_elsewhere(
+    spec: Spec, missing: list[int], seeds: int, place: Place
+) -> list[dict[str, Any]]:
+    """Train the missing seeds in other processes, here or on a cluster; return their records."""
+    tasks = [SeedTask(spec, seed, place) for seed in missing]
+    with open_workers(place.cluster, place.jobs) as workers, _watching(spec, seeds, place):
+        if isinstance(workers, Local):
+            workers = replace(workers, again=False)
+        with closing(workers.outcomes(tasks)) as outcomes:
+            for _, trouble in outcomes:
+                if trouble is not None and not trouble.trace:
+                    raise InputError(
+                        f"a worker of {place.out} was killed, perhaps for lack of memory: the same "
+                        "command with --resume and a smaller --jobs continues"
+                    )
+                if trouble is not None:
+                    raise trouble.error()
+    records = [read_record(place.seed_folder(seed) / RECORD, CURE) for seed in missing]
+    return [record for record in records if record is not None]
+
+
+@dataclass(frozen=True)
+class SeedTask:
+    """The training of one seed: a `Task` of `Workers`. The folder of the run is locked already."""
+
+    spec: Spec
+    seed: int
+    place: Place
+    wait: bool = False
+    finished: bool = False
+
+    @property
+    def out(self) -> Path:
+        return self.place.out
+
+    @property
+    def data_dir(self) -> str | None:
+        return self.place.data_dir
+
+    @property
+    def dataset(self) -> str:
+        return self.spec.dataset
+
+    def begun(self) -> list[Path]:
+        folder = self.place.seed_folder(self.seed)
+        return [f for f in folder.rglob("*") if f.is_file()] if self.place.resume else []
+
+    @contextmanager
+    def claim(self, *, wait: bool) -> Iterator[bool]:
+        yield True
+
+    def compute(self, out: Path, data_dir: str | None) -> None:
+        _one_seed(self.spec, self.seed, replace(self.place, out=out, data_dir=data_dir), True)
 
 
 def read_result(out: Path) -> dict[str, Any]:
@@ -203,7 +258,9 @@ def clear_run(out: Path) -> None:
     seeds = [path for path in out.glob("seed-*") if _is_seed_folder(path)]
     if not seeds:
         raise InputError(f"{out} holds files that are not a run's: choose another --out")
-    files = [out / name for name in (RESULT, METRICS, "embeddings.npz", "report.html")]
+    files = [
+        out / name for name in (RESULT, METRICS, "embeddings.npz", "report.html", "explore.html")
+    ]
     folders = [path for path in (out / "model", *seeds) if os.path.lexists(path)]
     for path in folders:  # before anything is deleted
         if path.is_symlink() or not path.is_dir():
@@ -219,7 +276,15 @@ def clear_run(out: Path) -> None:
 
 def _is_seed_folder(path: Path) -> bool:
     """Whether we made it: called seed-3, and nothing in it that we would not write."""
-    written = {METRICS, "checkpoint.safetensors", RECORD, "model", "embeddings.npz"}
+    written = {
+        METRICS,
+        "checkpoint.safetensors",
+        RECORD,
+        "model",
+        "embeddings.npz",
+        FILE,
+        WATCHED_FILE,
+    }
     return (
         path.name.removeprefix("seed-").isdigit()
         and path.is_dir()
@@ -260,7 +325,7 @@ def summarise(spec: Spec, records: list[dict[str, Any]]) -> dict[str, Any]:
         "hardness": spec.hardness,
         "recipe": spec.recipe,
         "spec": asdict(spec),
-        "settings": first["settings"],
+        "settings": _used(spec, first["settings"]),
         "hardness_settings": first["hardness_settings"],
         "seeds": [r["seed"] for r in records],
         "accuracy": accuracy,
@@ -271,6 +336,13 @@ def summarise(spec: Spec, records: list[dict[str, Any]]) -> dict[str, Any]:
     }
 
 
+def _used(spec: Spec, settings: dict[str, Any]) -> dict[str, Any]:
+    """Return the settings with the values of the recipe, where the method leaves them to it."""
+    recipe = get_recipe(spec.recipe)
+    values = {**recipe.shared(), **recipe.of_method(METHODS[spec.method])}
+    return {name: values.get(name) if v is None else v for name, v in settings.items()}
+
+
 def _mean_floor(judged: list[dict[str, Any]]) -> float | None:
     floors = [found["floor"] for found in judged if found.get("floor") is not None]
     return float(np.mean(floors)) if floors else None
@@ -279,10 +351,8 @@ def _mean_floor(judged: list[dict[str, Any]]) -> float | None:
 def _one_seed(spec: Spec, seed: int, place: Place, shared: bool) -> dict[str, Any]:
     if spec.level == "graph":
         one_thread()  # always, so that --jobs does not change the result
-    elif shared:  # alone, it has the threads that the user gave it
+    elif shared and place.cluster is None:  # else it has the threads that the user gave it
         share_threads(place.jobs)
-    if shared:
-        warnings.showwarning = print_warning
     folder = place.seed_folder(seed)
     outcome = run(
         spec,
@@ -294,12 +364,21 @@ def _one_seed(spec: Spec, seed: int, place: Place, shared: bool) -> dict[str, An
         jobs=1 if shared else max(1, place.jobs),
         judge=place.judge,
         progress=not shared,
+        watch=seed == 0,
     )
-    if seed == 0:
-        outcome.model.save(folder / "model")
-        kernel = outcome.model.gives_kernel
-        file = folder / "embeddings.npz"
-        write_embeddings(file, outcome.embeddings, outcome.data, kernel=kernel)
+    with phase("writing embeddings and model", show=not shared):
+        found = explored(
+            outcome.data, outcome.model, outcome.embeddings, outcome.score, outcome.watcher
+        )
+        if outcome.watcher is not None and not outcome.watcher.found and place.resume:
+            before = read_explored(folder / FILE)  # nothing was left to train
+            found |= {name: a for name, a in before.items() if name.startswith("weights.")}
+        write_explored(folder / FILE, found)
+        if seed == 0:
+            outcome.model.save(folder / "model")
+            kernel = outcome.model.gives_kernel
+            file = folder / "embeddings.npz"
+            write_embeddings(file, outcome.embeddings, outcome.data, kernel=kernel)
     write_json(folder / RECORD, {"format": FORMAT, **outcome.record})
     return outcome.record
 
@@ -346,20 +425,21 @@ def _move(source: Path, target: Path) -> None:
 
 @contextmanager
 def _watching(spec: Spec, seeds: int, place: Place) -> Iterator[None]:
-    """A bar over the epochs of all workers, read from the metrics that they write."""
+    """A line over the epochs of all workers, read from the metrics that they write."""
     stop = threading.Event()
-    files = [place.seed_folder(seed) / METRICS for seed in range(seeds)]
-
-    def epochs_done() -> int:
-        return sum(f.read_bytes().count(b"\n") for f in files if f.exists())
-
-    with progress_bar(f"{spec.method} on {spec.dataset}", seeds * spec.all_epochs) as report:
+    folders = [place.seed_folder(seed) for seed in range(seeds)]
+    title, epochs = f"{spec.method} on {Path(spec.dataset).name}", spec.all_epochs
+    unit = "epoch" if epochs else "seed"
+    with progress_bar(title, seeds * (epochs or 1), unit=unit) as report:
 
         def watch() -> None:
             while not stop.wait(0.3):
-                done = epochs_done()
-                ended = sum((place.seed_folder(s) / RECORD).exists() for s in range(seeds))
-                report(done, f"epochs, {ended} of {seeds} seeds evaluated")
+                ended = sum((folder / RECORD).exists() for folder in folders)
+                if epochs:
+                    done, note = _epochs_done([folder / METRICS for folder in folders])
+                    report(done, f"{note} seeds {ended}/{seeds}")
+                else:
+                    report(ended)
 
         watcher = threading.Thread(target=watch, daemon=True)
         watcher.start()
@@ -368,3 +448,14 @@ def _watching(spec: Spec, seeds: int, place: Place) -> Iterator[None]:
         finally:
             stop.set()
             watcher.join()
+
+
+def _epochs_done(files: list[Path]) -> tuple[int, str]:
+    """Return how many epochs all seeds have done, and the note on one of the newest."""
+    done, note = 0, ""
+    for file in files:
+        lines = file.read_bytes().splitlines() if file.exists() else []
+        done += len(lines)
+        with suppress(LookupError, ValueError):  # none yet, or half written
+            note = training_note(json.loads(lines[-1]))
+    return done, note

@@ -13,7 +13,7 @@ from augcl.data.graph import GraphSet
 from augcl.data.node_graph import NodeGraph
 from augcl.errors import InputError
 from augcl.ops.cosine import TIE_STEPS, unit_rows
-from augcl.views.nodes import NodeViews
+from augcl.views.nodes import NodeViews, TwoViews
 
 GROUP = 8
 """Similar graphs that `neighbor_batches` puts side by side."""
@@ -73,15 +73,19 @@ def _cut(graphs: GraphSet, order: Tensor, size: int) -> list[GraphSet]:
 
 
 class NodeBatch:
-    """All nodes of one graph: the only batch per epoch of a node method.
+    """All nodes of one graph: the only batch per epoch of a node method, or a part of a larger one.
 
     Attributes
     ----------
     graph : NodeGraph
     views : NodeViews
         Makes views of the graph; ``views.clean`` is the graph itself.
+    pair : TwoViews or None
+        Draws two views, for a method that has set it.
     labels : (N,) Tensor or None
     """
+
+    pair: TwoViews | None = None
 
     def __init__(self, graph: NodeGraph) -> None:
         self.graph = graph

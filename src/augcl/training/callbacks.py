@@ -22,7 +22,7 @@ from torch import Tensor
 from augcl.errors import InputError
 from augcl.files import append_line, remove_temporary, write_text
 from augcl.training.checkpoint import flattened
-from augcl.training.progress import Report, progress_bar
+from augcl.training.progress import Report, progress_bar, training_note
 
 if TYPE_CHECKING:
     from augcl.training.loop import Run
@@ -287,10 +287,10 @@ class KeepBest(Callback):
 
 
 class ProgressBar(Callback):
-    """Show a bar over the epochs with the loss; see `progress_bar` where there is no terminal."""
+    """Show epoch, loss, spread of the weights and time left on stderr; see `progress_bar`."""
 
     def __init__(self, title: str, epochs: int, *, show: bool) -> None:
-        self.bar = progress_bar(title, epochs, show=show)
+        self.bar = progress_bar(title, epochs, unit="epoch", show=show)
 
     def on_train_begin(self, estimator: Any) -> None:
         """Show the bar."""
@@ -301,7 +301,7 @@ class ProgressBar(Callback):
     def on_epoch_end(self, estimator: Any, metrics: Metrics) -> None:
         """Move the bar."""
         self._done = metrics["epoch"]
-        self._report(metrics["epoch"], f"loss {metrics['loss']:.4f}")
+        self._report(metrics["epoch"], training_note(metrics))
 
     def on_train_end(self, estimator: Any) -> None:
         """Close the bar."""

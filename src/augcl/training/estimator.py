@@ -7,7 +7,7 @@ one graph. A method is one of them with a network and a loss.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,10 @@ from torch import Tensor, nn
 from augcl.checks import number, parameters, whole_number
 from augcl.data.graph import GraphSet
 from augcl.data.node_graph import NodeGraph
+from augcl.data.sparse import first_bad_row, row_scales
+from augcl.encoders.blocks import blocks_of, embed_in_blocks
 from augcl.errors import InputError, ours, warn_user
+from augcl.ops import processes
 from augcl.ops.adam import Adam
 from augcl.ops.rebuild import rebuilt
 from augcl.training.batches import NodeBatch, batch_statistics, fixed_batches
@@ -38,11 +41,16 @@ from augcl.training.checkpoint import Snapshot, load_module, prefixed, same_sett
 from augcl.training.collapse import Outputs, collapse
 from augcl.training.loop import Run, make_fabric, train
 from augcl.training.method import GraphReader, Method, NodeReader, fingerprint
-from augcl.training.threads import threads_for
-from augcl.views.nodes import NodeViews
+from augcl.training.parts import NodeParts, nodes_per_step
+from augcl.training.processes import check_shared, same_start
+from augcl.training.progress import one_more, progress_bar
+from augcl.training.threads import give_back_memory, threads_for
+from augcl.views.nodes import NodeViews, TwoViews
 
 SIZES = {"width": 1_000_000, "layers": 1000}
 """The largest network: a larger one is a slip, or a file that is not ours."""
+LEAST_BATCH = 16
+"""Nodes of the smallest mini-batch: with fewer there is next to no negative."""
 MAY_CHANGE = ("epochs", "lr", "patience")
 """Settings that may differ between two fits of which the second goes on with the first."""
 
@@ -89,8 +97,12 @@ class Estimator(Method):
     checkpoint_seconds: float = 0.0
 
     @abstractmethod
-    def _batches(self, data: Any, generator: torch.Generator) -> list[Any]:
+    def _batches(self, data: Any, generator: torch.Generator) -> Any:
         """What one epoch goes through."""
+
+    def _placed(self, data: Any, device: torch.device) -> Any:
+        """The data where they are during the training."""
+        return data.to(device)
 
     @abstractmethod
     def _build(self, features: int, generator: torch.Generator) -> nn.Module:
@@ -111,10 +123,10 @@ class Estimator(Method):
         """The learning rate of an epoch, counted from 0."""
         return float(self._setting("lr"))
 
-    def _threads(self, data: Any, batches: list[Any]) -> AbstractContextManager[None]:
+    def _threads(self, data: Any, batches: Any) -> AbstractContextManager[None]:
         return threads_for(data.num_nodes / len(batches))
 
-    def _before_epoch(self, epoch: int, batches: list[Any], generator: torch.Generator) -> Metrics:
+    def _before_epoch(self, epoch: int, batches: Any, generator: torch.Generator) -> Metrics:
         return {}
 
     _note: Callable[[str], None] | None = None
@@ -190,12 +202,13 @@ class Estimator(Method):
         [1, 2]
         """
         self._start()
+        check_shared(type(self))
         if resume and self.random_state is None:
             raise InputError("random_state is None: only a run with a seed can be resumed")
         fabric = make_fabric(self.device)
         self.collapse_ = self.best_epoch_ = None  # of an earlier fit
         self._forget_features()
-        data = self.read(X).to(fabric.device)
+        data = self._placed(self.read(X), fabric.device)
         self._keep_features(data)
 
         generator = self._generator()
@@ -204,10 +217,12 @@ class Estimator(Method):
         batches = self._batches(data, generator)
         run = Run(network, optimizer, generator, self._learned, self._load_learned)
 
-        place = None if folder is None else Path(folder)
+        place = None if folder is None or processes.rank() else Path(folder)
         settings = {}
-        if place is not None or self.warm_start:
+        if place is not None or self.warm_start or processes.several():
             settings = {**self.settings(), "data": fingerprint(data, edge_features=True)}
+        if processes.several():
+            same_start(settings)
         self._restore_run(run, settings, place if resume else None)
         self.history_ = run.history
 
@@ -248,10 +263,14 @@ class Estimator(Method):
 
     def _restore_run(self, run: Run, settings: dict[str, Any], folder: Path | None) -> None:
         """Go on from the checkpoint in the folder or, with `warm_start`, from the last fit."""
+        snapshot = None
         if folder is not None and (folder / CHECKPOINT).exists():
             snapshot = Snapshot.read(folder / CHECKPOINT)
             with ours(folder / CHECKPOINT, "delete it"):
                 same_settings(snapshot.facts["settings"], settings, folder)
+        snapshot = processes.of_first(snapshot)
+        if snapshot is not None:
+            with ours(CHECKPOINT if folder is None else folder / CHECKPOINT, "delete it"):
                 run.restore(snapshot)
         elif self.warm_start and self._last_run is not None:
             last, done = self._last_run, len(self._last_run.facts["history"])
@@ -282,7 +301,8 @@ class Estimator(Method):
             seconds = self.checkpoint_seconds
             checkpoints = Checkpoints(run, folder, settings, epochs=epochs, seconds=seconds)
             files = [MetricsFile(folder), checkpoints]
-        return [*ours, *self.callbacks, ProgressBar(title, epochs, show=self.progress), *files]
+        bar = ProgressBar(title, epochs, show=self.progress and not processes.rank())
+        return [*ours, *self.callbacks, bar, *files]
 
     def _first_loss(self, batch: Any, generator: torch.Generator) -> Tensor:
         """The loss as it is in the first epoch, before a hardness sets in."""
@@ -364,7 +384,7 @@ class Estimator(Method):
         else:  # the user's own has its size
             self.network_ = self._build(self.n_features_in_, torch.Generator())
             load_module(self.network_, weights)
-        self.network_.to(make_fabric(self.device).device)
+        self.network_.to(make_fabric(self.device, alone=True).device)
         self._warn_of_collapse("")
 
 
@@ -394,24 +414,78 @@ class GraphEstimator(GraphReader, Estimator):
 
 
 class NodeEstimator(NodeReader, Estimator):
-    """Embeds the nodes of a graph, all of them in every step."""
+    """Embeds the nodes of a graph: all of them in every step, or mini-batches of a large graph."""
 
     checkpoint_seconds = 5.0
     weight_decay: float = 0.0
+    batch_nodes: int | None = None
+    """A hyper-parameter of methods that can take mini-batches; see `NodeParts`."""
 
     def _start(self) -> None:
         super()._start()
         number("weight_decay", self._setting("weight_decay"), least=0)
+        if self.batch_nodes is not None:
+            whole_number("batch_nodes", self.batch_nodes, least=LEAST_BATCH)
 
-    def _batches(self, data: NodeGraph, generator: torch.Generator) -> list[NodeBatch]:
-        return [NodeBatch(data)]
+    def _nodes_per_step(self, graph: NodeGraph) -> int | None:
+        """How many nodes a step takes; None for all."""
+        if "batch_nodes" not in parameters(type(self)):
+            return None
+        return nodes_per_step(graph.num_nodes, self.batch_nodes)
+
+    def _scaled(self, graph: NodeGraph) -> NodeGraph:
+        # Of a large graph, the features of a batch or of a block are, when they are needed.
+        return graph if self._nodes_per_step(graph) is not None else super()._scaled(graph)
+
+    def _placed(self, data: NodeGraph, device: torch.device) -> NodeGraph:
+        self._device = device
+        return data if self._nodes_per_step(data) is not None else data.to(device)
+
+    def _batches(self, data: NodeGraph, generator: torch.Generator) -> Sequence[NodeBatch]:
+        size = self._nodes_per_step(data)
+        if size is None:
+            return [NodeBatch(data)]
+        return NodeParts(data, size, generator, prepare=self._prepared, show=self._show)
+
+    def _prepared(self, graph: NodeGraph) -> NodeGraph:
+        if first_bad_row(graph.x) is not None:  # a memory map is not read when it is loaded
+            raise InputError(
+                f"node features of {graph.name} hold NaN or infinity: give finite numbers"
+            )
+        return super()._scaled(graph).to(self._device)
+
+    def _view_settings(self) -> dict[str, Any]:
+        """How `TwoViews` draws the two views of a batch."""
+        settings = {name: self._setting(name) for name in ("edge_drop", "feature_drop")}
+        return {**settings, "slowed": self._setting("half_hop")}
+
+    def _two_views(self, batch: NodeBatch) -> TwoViews:
+        if batch.pair is None:
+            batch.pair = TwoViews(batch.views, **self._view_settings())
+        return batch.pair
 
     def _embed(self, data: NodeGraph, device: torch.device) -> Tensor:
-        embeddings: Tensor = self.network_.embed(NodeViews(data.to(device)).clean)
+        large = self._nodes_per_step(data) is not None
+        layers = self.network_.layer_list() if large else []
+        if layers:
+            scales = row_scales(data.x) if self._normalizes() else None
+            blocks = len(layers) * len(list(blocks_of(data.num_nodes)))
+            title = f"{type(self).__name__} on {data.name}: embed"
+            with progress_bar(title, blocks, show=self.progress, stay=False) as report:
+                done = one_more(report)
+                found = embed_in_blocks(layers, data, scales=scales, device=device, done=done)
+            give_back_memory()
+            return found
+        whole = super()._scaled(data) if large else data  # large: for an encoder of the user
+        embeddings: Tensor = self.network_.embed(NodeViews(whole.to(device)).clean)
         return embeddings
 
-    def _threads(self, data: NodeGraph, batches: list[NodeBatch]) -> AbstractContextManager[None]:
-        return threads_for(data.num_nodes**2 / 1000)  # the loss is over all pairs of nodes
+    def _find_collapse(self, data: NodeGraph, batch: NodeBatch) -> str | None:
+        return super()._find_collapse(batch.graph, batch)  # a batch of a large graph is enough
+
+    def _threads(self, data: NodeGraph, batches: Any) -> AbstractContextManager[None]:
+        nodes = data.num_nodes / len(batches)
+        return threads_for(nodes**2 / 1000)  # the loss is over all pairs of nodes
 
     def _optimizer(self, network: nn.Module) -> torch.optim.Optimizer:
         return Adam(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -12,6 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from augcl.errors import InputError
+from augcl.ops.processes import average_gradients, of_first, sharing
 from augcl.training.callbacks import Hooks, Metrics
 from augcl.training.checkpoint import (
     Snapshot,
@@ -21,6 +21,7 @@ from augcl.training.checkpoint import (
     prefixed,
     weights_of,
 )
+from augcl.training.processes import connect, expected
 
 if TYPE_CHECKING:
     from lightning_fabric import Fabric
@@ -49,17 +50,22 @@ def train(
                 break
             metrics: Metrics = {"epoch": epoch + 1}
             hooks.epoch_begin(metrics)
-            metrics |= before_epoch(epoch)
+            with sharing():
+                metrics |= before_epoch(epoch)
             run.network.train()
             total = torch.zeros((), device=fabric.device)
+            seen = 0
             for number, batch in enumerate(batches, 1):
                 run.optimizer.zero_grad()
-                loss = step(batch)
-                fabric.backward(loss)
+                with sharing():
+                    loss = step(batch)
+                    fabric.backward(loss)
+                    average_gradients(run.network)
                 run.optimizer.step()
                 total += loss.detach() * len(batch)
+                seen += len(batch)
                 hooks.batch_end({**metrics, "batch": number, "batches": len(batches)}, loss)
-            metrics["loss"] = float(total) / sum(len(batch) for batch in batches)
+            metrics["loss"] = of_first(float(total) / seen)
             if not math.isfinite(metrics["loss"]):
                 raise InputError(
                     f"training diverged in epoch {epoch + 1} (loss {metrics['loss']}): "
@@ -68,6 +74,7 @@ def train(
             metrics |= after_epoch()
             run.history.append(metrics)
             hooks.epoch_end(run, metrics)
+            run.stopped = of_first(run.stopped)
             yield metrics
     finally:
         hooks.train_end()
@@ -180,13 +187,18 @@ class OneCPU:
         loss.backward()
 
 
-def make_fabric(device: str) -> Fabric | OneCPU:
-    """Set up Lightning Fabric on one device: "cpu", "cuda", "cuda:1", or "auto" (cuda if there)."""
-    if int(os.environ.get("WORLD_SIZE", "1")) > 1:
-        raise InputError("several processes cannot train one model yet: start without torchrun")
+def make_fabric(device: str, *, alone: bool = False) -> Fabric | OneCPU:
+    """Set up Lightning Fabric on one device: "cpu", "cuda", "cuda:1", or "auto" (cuda if there).
+
+    If the environment says that there are several processes, they are connected, unless `alone`.
+    """
     device = str(device)  # a torch.device works too
     if device == "auto":
         device = "cuda" if torch.cuda.is_available() else "cpu"
+    if expected() > 1 and not alone:
+        if device not in ("cpu", "cuda"):
+            raise InputError(f"device is {device}, but each process takes its own: give cuda")
+        return connect(device) or OneCPU()
     if device == "cpu":
         return OneCPU()
     from lightning_fabric import Fabric

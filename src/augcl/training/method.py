@@ -13,11 +13,10 @@ from typing import Any, Self
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted
 from torch import Tensor, nn
 
 from augcl.checks import parameters, whole_number
+from augcl.contract import Parametric, Transformer, check_fitted
 from augcl.data.convert import as_graphset
 from augcl.data.features import align_columns, align_edge_columns
 from augcl.data.graph import GraphSet
@@ -128,6 +127,10 @@ class NodeReader:
             graph = replace(graph, edge_attr=None, edge_columns=None)
         if graph.num_nodes < 2:
             raise InputError(f"{graph.name} has one node: contrasting needs two or more")
+        return self._scaled(graph)
+
+    def _scaled(self, graph: NodeGraph) -> NodeGraph:
+        """Return the graph with normalised features, if the method wants that."""
         return normalised_features(graph) if self._normalizes() else graph
 
     def _normalizes(self) -> bool:
@@ -155,12 +158,7 @@ EDGE_SWITCHES = ("edge_features", "edge_labels")
 """Hyper-parameters that say whether edge features are used."""
 
 
-class Method(
-    ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]
-    TransformerMixin,  # type: ignore[misc]
-    BaseEstimator,  # type: ignore[misc]
-    ABC,
-):
+class Method(Transformer, ABC):
     """Embeds graphs or nodes.
 
     A subclass stores its hyper-parameters in ``__init__``, among them `random_state` and
@@ -256,11 +254,12 @@ class Method(
 
     def transform(self, X: Any) -> NDArray[np.float32]:
         """(n, d) float32 embeddings of graphs or nodes, seen in training or not."""
-        return self._embeddings(X)
+        found: NDArray[np.float32] = self._in_container(self._embeddings(X))
+        return found
 
     def _embeddings(self, X: Any) -> NDArray[np.float32]:
         """Return an array, also where `set_output` makes `transform` return a table."""
-        check_is_fitted(self, "history_")
+        check_fitted(self, "history_")
         data = self._read_as_fitted(X)
         with torch.no_grad():
             embeddings: NDArray[np.float32] = self._embedded(data).cpu().float().numpy()
@@ -310,7 +309,7 @@ class Method(
     @property
     def _n_features_out(self) -> int:
         """Width of the embeddings: scikit-learn names the columns graphcl0, graphcl1 and so on."""
-        check_is_fitted(self, "history_")
+        check_fitted(self, "history_")
         with torch.no_grad():
             return self._width()
 
@@ -353,7 +352,7 @@ class Method(
 
     def save(self, path: str | Path) -> None:
         """Write the model to a folder: tensors and settings, and a JSON copy for people to read."""
-        check_is_fitted(self, "history_")
+        check_fitted(self, "history_")
         facts = self._facts()
         for name in (MODEL_FILE, "model.json"):  # of a process that was killed while it saved
             remove_temporary(Path(path), name)
@@ -394,8 +393,8 @@ class Method(
         """Hyper-parameters as plain JSON values, without what does not change the result."""
         values = {name: self._setting(name) for name in self.get_params(deep=False)}
         # A method that has no patience by itself and is given none is what it was without it. So
-        # is one that leaves it to the data whether it uses edges.
-        for name in ("patience", *EDGE_SWITCHES):
+        # is one that leaves it to the data whether it uses edges or mini-batches.
+        for name in ("patience", "batch_nodes", *EDGE_SWITCHES):
             if values.get(name, 0) is None and parameters(type(self))[name] is None:
                 del values[name]
         return {
@@ -488,7 +487,7 @@ def fingerprint(data: Any, *, edge_features: bool = False) -> str:
         if getattr(data, name, None) is not None:
             parts.append(getattr(data, name))
     for tensor in parts:
-        digest.update(tensor.cpu().contiguous().numpy().tobytes())
+        digest.update(tensor.cpu().contiguous().numpy().reshape(-1).view(np.uint8))
     return digest.hexdigest()
 
 
@@ -496,7 +495,7 @@ def plain_settings(value: Any) -> Any:
     """Settings as JSON has them."""
     if isinstance(value, nn.Module):
         return {"class": type(value).__name__}
-    if isinstance(value, BaseEstimator):
+    if isinstance(value, Parametric):
         params = {k: plain_settings(v) for k, v in value.get_params(deep=False).items()}
         return {"class": type(value).__name__, "params": params}
     if isinstance(value, tuple | list):  # JSON knows lists only

@@ -6,7 +6,7 @@ import itertools
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
 from typing import Any, Protocol
@@ -14,14 +14,17 @@ from typing import Any, Protocol
 from rich.console import Console
 from rich.progress import (
     BarColumn,
-    MofNCompleteColumn,
     Progress,
     TextColumn,
     TimeElapsedColumn,
     TimeRemainingColumn,
 )
+from rich.table import Column
 
 from augcl.errors import printable, shortened
+
+WIDE = 72
+"""Columns of a terminal from which on the line has a bar and the time since the start."""
 
 
 class Report(Protocol):
@@ -32,20 +35,29 @@ class Report(Protocol):
 
 @contextmanager
 def progress_bar(
-    title: str, total: int, *, show: bool = True, stay: bool = True
+    title: str, total: int, *, unit: str = "", show: bool = True, stay: bool = True
 ) -> Iterator[Report]:
-    """Show a bar on stderr with steps done, a note and the time left, if stderr is a terminal.
+    """Show a line on stderr with steps done, a note and the time left, if stderr is a terminal.
 
-    If it is none, print a line every `LINE_EVERY` seconds. Several threads may report. Without
-    `stay`, the bar is removed at the end.
+    The line fits the terminal: a narrow one shows no bar and a shorter title. If stderr is no
+    terminal, print a line every `LINE_EVERY` seconds. Several threads may report. Without `stay`,
+    the line is removed at the end.
+
+    Parameters
+    ----------
+    unit : str
+        What is counted, in front of the count: "epoch".
     """
     console = Console(stderr=True)
+    wide = console.width >= WIDE
+    steps = f"{unit} {{task.completed}}/{{task.total}}".strip()
+    name = Column(no_wrap=True, overflow="ellipsis", max_width=max(8, console.width // 4))
     columns = (
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("{task.fields[note]}", markup=False),
-        TimeElapsedColumn(),
+        TextColumn("{task.description}", markup=False, table_column=name),
+        *([BarColumn(None, table_column=Column(ratio=1))] if wide else []),
+        TextColumn(steps, table_column=Column(no_wrap=True)),
+        TextColumn("{task.fields[note]}", markup=False, table_column=Column(no_wrap=True)),
+        *([TimeElapsedColumn()] if wide else []),
         TextColumn("left"),
         TimeRemainingColumn(),
     )
@@ -53,9 +65,38 @@ def progress_bar(
         with _lines(printable(title), total) as report:
             yield report
         return
-    with Progress(*columns, console=console, disable=not show, transient=not stay) as progress:
+    with Progress(
+        *columns, console=console, disable=not show, transient=not stay, expand=wide
+    ) as progress:
         task = progress.add_task(printable(title), total=total, note="")
         yield lambda done, note="": progress.update(task, completed=done, note=note)
+
+
+def training_note(metrics: Mapping[str, Any]) -> str:
+    """Return what a line about the last epoch shows: its loss, and the spread of the weights.
+
+    >>> training_note({"epoch": 3, "loss": 1.25, "weight_std": 0.5}), training_note({"loss": 1.0})
+    ('loss 1.250 spread 0.50', 'loss 1.000')
+    """
+    spread = metrics.get("weight_std")
+    return f"loss {metrics['loss']:.3f}" + ("" if spread is None else f" spread {spread:.2f}")
+
+
+@contextmanager
+def phase(title: str, *, show: bool = True) -> Iterator[None]:
+    """Show on stderr what is going on, where nothing can be counted; remove the line at the end.
+
+    If stderr is no terminal, print a line every `LINE_EVERY` seconds.
+    """
+    console = Console(stderr=True)
+    if show and not console.is_terminal:
+        with _lines(printable(title)):
+            yield
+        return
+    columns = TextColumn("{task.description}", markup=False), TimeElapsedColumn()
+    with Progress(*columns, console=console, disable=not show, transient=True) as progress:
+        progress.add_task(printable(title), total=None)
+        yield
 
 
 LINE_EVERY = 30.0
@@ -63,7 +104,7 @@ LINE_EVERY = 30.0
 
 
 @contextmanager
-def _lines(title: str, total: int) -> Iterator[Report]:
+def _lines(title: str, total: int | None = None) -> Iterator[Report]:
     """Print how far the work is, again and again, to a stderr that is no terminal."""
     state, ended, started = [0, ""], threading.Event(), time.monotonic()
 
@@ -73,9 +114,10 @@ def _lines(title: str, total: int) -> Iterator[Report]:
     def speak() -> None:
         while not ended.wait(LINE_EVERY):
             done, note = state
-            text = f", {note}" if note else ""
+            text = "" if total is None else f": {done} of {total}"
+            text += f", {note}" if note else ""
             seconds = time.monotonic() - started
-            print(f"{title}: {done} of {total}{text}, {seconds:.0f} s", file=sys.stderr, flush=True)
+            print(f"{title}{text}, {seconds:.0f} s", file=sys.stderr, flush=True)
 
     thread = threading.Thread(target=speak, daemon=True)
     thread.start()

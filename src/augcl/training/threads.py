@@ -7,8 +7,10 @@ import os
 import signal
 import sys
 import threading
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from functools import cache
 
 SMALL_BATCH = 20_000  # nodes; with fewer, several threads are slower than one
 
@@ -67,18 +69,58 @@ def keep_freed_memory() -> None:
         os.environ.setdefault(f"MALLOC_{name}_", str(value))
 
 
-@contextmanager
-def deaf_workers() -> Iterator[None]:
-    """Let processes that are started inside never hear Ctrl-C: this process will, and ends them.
+def give_back_memory() -> None:
+    """Give freed memory back to the system, also after `keep_freed_memory`; a step of large work.
 
-    The terminal sends Ctrl-C to all of them, and each would print a traceback. Start them here, and
-    wait for them outside: inside, this process does not hear Ctrl-C either.
+    What a step kept would be missing in the next one, which needs other sizes.
     """
-    if threading.current_thread() is not threading.main_thread():
+    if sys.platform == "linux":
+        with suppress(OSError, AttributeError):  # another C library
+            ctypes.CDLL("libc.so.6").malloc_trim(0)
+
+
+@contextmanager
+def deaf_workers(*numbers: signal.Signals) -> Iterator[None]:
+    """Let processes that are started inside never hear these signals: this process ends them.
+
+    A terminal sends Ctrl-C, and a batch system SIGTERM, to all of them, and each would print a
+    traceback. Processes inherit what is blocked. Start them here, and wait for them outside: this
+    process hears the signals at the end of the block.
+    """
+    if threading.current_thread() is not threading.main_thread() or sys.platform == "win32":
         yield
         return
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # processes inherit it
+    from multiprocessing import resource_tracker
+
+    # Python's tracker of resources unblocks the signals when it starts: let it start before.
+    resource_tracker.ensure_running()
+    heard: list[int] = []
+    before = {
+        each: signal.signal(each, lambda number, _: heard.append(number))
+        for each in numbers
+        if signal.getsignal(each) is not signal.SIG_IGN
+    }
+    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, numbers)
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
+        for each, handler in before.items():
+            signal.signal(each, handler)
+    for number in heard[:1]:
+        signal.raise_signal(number)
+
+
+@cache
+def end_with(caller: int) -> None:
+    """End this process as soon as the process `caller`, which started it, has ended.
+
+    A worker whose caller was killed would train on and write into the folder of the next caller.
+    """
+
+    def watch() -> None:
+        while os.getppid() == caller:
+            time.sleep(0.2)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()

@@ -57,6 +57,23 @@ class Edit:
             return self.filling if other.filling is None else other.filling
         return torch.where(other.masked[:, None], other.filling, self.filling)
 
+    def of_graphs(self, graphs: GraphSet, first: int, last: int) -> Edit:
+        """Return the part of an edit of `graphs` that changes ``graphs[first:last]``."""
+        nodes = slice(int(graphs.node_ptr[first]), int(graphs.node_ptr[last]))
+        edges = slice(int(graphs.edge_ptr[first]), int(graphs.edge_ptr[last]))
+        added = self.added
+        if added is not None:
+            here = (added[0] >= nodes.start) & (added[0] < nodes.stop)
+            added = added[:, here] - nodes.start
+        return Edit(
+            keep_node=None if self.keep_node is None else self.keep_node[nodes],
+            keep_edge=None if self.keep_edge is None else self.keep_edge[edges],
+            added=added,
+            symmetric=self.symmetric,
+            masked=None if self.masked is None else self.masked[nodes],
+            filling=None if self.filling is None else self.filling[nodes],
+        )
+
     def apply(self, graphs: GraphSet) -> GraphSet:
         """Return the changed batch: as many graphs, nodes renumbered, edges in order."""
         # index_select on flat tensors is faster than indexing a (2, E) one.

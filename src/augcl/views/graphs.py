@@ -198,12 +198,12 @@ class OneOf(View):
             edit = edit.and_then(view.edit(graphs, chosen, generator))
         return edit
 
-    def by(self, choice: Tensor, graphs: GraphSet, generator: torch.Generator) -> GraphSet:
-        """Return the changed batch, where graph i goes through view number ``choice[i]``."""
+    def by(self, choice: Tensor, graphs: GraphSet, generator: torch.Generator) -> Edit:
+        """Return the changes, where graph i goes through view number ``choice[i]``."""
         edit = Edit()
         for number in choice.unique().tolist():
             edit = edit.and_then(self.views[number].edit(graphs, choice == number, generator))
-        return edit.apply(graphs)
+        return edit
 
 
 def named_view(mode: str, *, growth: str = "star") -> View:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import NamedTuple
 
 import torch
@@ -103,10 +103,13 @@ class NodeViews:
         self.num_features = graph.num_features
         self.edge_index = graph.edge_index
         self.edge_weight = edge_weights(graph)
-        source, target = graph.edge_index
-        # Both directions of every edge are there: entry k of this order is the reverse of entry k.
-        self._by_target = torch.argsort(target * self.nodes + source)
         self.clean = self.view()
+
+    @cached_property
+    def _by_target(self) -> Tensor:
+        # Both directions of every edge are there: entry k of this order is the reverse of entry k.
+        source, target = self.edge_index
+        return torch.argsort(target * self.nodes + source)
 
     def view(self, *, edges: Tensor | None = None, columns: Tensor | None = None) -> NodeView:
         """Return the view with the edges (E,) and feature columns (F,) that are True."""

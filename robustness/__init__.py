@@ -1,0 +1,1 @@
+"""What breaks only under stress: damaged inputs, kills, full disks, long lives, changed code."""

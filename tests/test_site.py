@@ -1,0 +1,108 @@
+"""The site builds without a warning, is complete and needs no network; its lessons run."""
+
+import os
+import re
+import runpy
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import augcl
+
+jupytext = pytest.importorskip("jupytext", reason="development: not installed")
+pytest.importorskip("mkdocstrings", reason="development: not installed")
+
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+LESSONS = sorted((DOCS / "tutorials").glob("*.py"))
+MOST_WORDS = 1500
+
+
+@pytest.fixture(scope="module")
+def hooks():
+    return runpy.run_path(str(DOCS / "hooks.py"))
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    """The built site; the lessons are run by tests of their own."""
+    out = tmp_path_factory.mktemp("site")
+    environment = {**os.environ, "AUGCL_RUN_LESSONS": "false", "NO_MKDOCS_2_WARNING": "1"}
+    done = subprocess.run(
+        [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", out],
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return out
+
+
+def test_every_public_name_is_in_the_reference(site):
+    pages = "".join(page.read_text() for page in (site / "api").glob("*.html"))
+    anchors = set(re.findall(r'id="augcl\.[\w.]*?(\w+)"', pages))
+    modules = {"attacks", "callbacks", "data", "encoders", "evaluation"}
+    modules |= {"hardness", "losses", "methods", "rivals", "views", "__version__"}
+    assert set(dir(augcl)) - modules <= anchors
+
+
+def test_every_method_has_a_page_with_all_parts(site, hooks):
+    for name in hooks["kinds"]():
+        page = (site / "methods" / f"{name}.html").read_text()
+        for part in ("Paper:", "Code:", "settings", "our-numbers", "deviations"):
+            assert part in page, (name, part)
+
+
+def test_nothing_is_loaded_from_elsewhere(site):
+    for page in site.rglob("*.html"):
+        loaded = re.findall(
+            r'<(?:script|link|img|iframe)[^>]*?(?:src|href)="(.*?)"', page.read_text()
+        )
+        assert not [link for link in loaded if re.match(r"(https?:)?//", link)], page
+
+
+def test_numbers_of_a_method_are_those_of_the_results(hooks):
+    page = hooks["method_pages"]()["methods/WLKernel.md"]
+    (row,) = re.findall(r"(?m)^\| MUTAG \| (.*?) \| (.*?) \|", page)
+    table = (DOCS / "results" / "systems.md").read_text().split("### MUTAG")[1]
+    assert f"| WL | {row[0]} | {row[1]} |" in table
+
+
+def test_pages_are_short():
+    """Words outside of tables."""
+    for page in [*DOCS.rglob("*.md"), *LESSONS]:
+        prose = [line for line in page.read_text().splitlines() if not line.startswith("|")]
+        assert len(" ".join(prose).split()) <= MOST_WORDS, page
+
+
+@pytest.mark.parametrize("lesson", LESSONS, ids=lambda path: path.stem)
+def test_the_lesson_runs(lesson, tmp_path):
+    """As a script, in a process of its own, with the checks that it contains."""
+    if lesson.stem == "molecules":
+        pytest.importorskip("rdkit", reason="optional: not installed")
+    shutil.copy(lesson, tmp_path)
+    environment = {**os.environ, "MPLBACKEND": "agg", "PYTHONWARNINGS": "default"}
+    environment["OMP_NUM_THREADS"] = "1"  # other tests run beside it
+    done = subprocess.run(
+        [sys.executable, lesson.name], cwd=tmp_path, env=environment, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout
+
+
+def test_a_lesson_becomes_a_page_with_what_its_code_shows(hooks):
+    notebook = jupytext.reads(
+        "# %% [markdown]\n# # Title\n\n# %%\nprint(6 * 7)\n", fmt="py:percent"
+    )
+    page = hooks["lesson_page"](hooks["run"](notebook), "title")
+    assert page.startswith("# Title\n\n[Download")
+    assert page.endswith("```python\nprint(6 * 7)\n```\n\n```text\n42\n```")
+
+
+def test_lessons_have_no_outputs_in_the_repository():
+    assert len(LESSONS) == 4
+    assert not list((DOCS / "tutorials").glob("*.ipynb"))
