@@ -82,6 +82,20 @@ def test_the_same_command_continues(succeeds, tmp_path, monkeypatch):
     assert json.loads(succeeds(*words)) == first
 
 
+def test_a_damaged_cell_is_named_with_its_cure(refused, succeeds, tmp_path):
+    folder, out = write_graphs(tmp_path / "mine"), tmp_path / "out"
+    words = ("compare", folder, *QUICK, "--methods", "untrained", "--out", out)
+    succeeds(*words)
+    file = min(cell_files(out))
+    sound = json.loads(file.read_text())
+    foreign = {**sound["accuracy"], "scoring": "charm"}
+    for damage in ({"seconds": [1]}, {"spec": 3}, {"accuracy": foreign}):
+        file.write_text(json.dumps(sound | damage))
+        line = refused(*words)
+        assert str(file.parent) in line
+        assert line.rstrip().endswith(": delete it")
+
+
 def test_numbers_are_compared_by_r2(succeeds, tmp_path):
     folder, out = write_sizes(tmp_path / "sizes"), tmp_path / "out"
     names = ("WLFeatures", "WLKernel", "untrained", "GraphCL+augcl")

@@ -111,6 +111,7 @@ def test_objects_beside_the_arrays_are_not_touched(tmp_path):
         ({"attr_shape": None}, "the array attr_shape is missing"),
         ({"adj_indices": np.array([1, 2, 9])}, "adj_data … is a damaged sparse matrix"),
         ({"adj_shape": np.array([5, 5])}, "adj_data … is a damaged sparse matrix"),
+        ({"attr_shape": np.array([4 + 1j, 2])}, "attr_data … is a damaged sparse matrix"),
         ({"adj_shape": np.array([4, 9])}, r"adjacency has shape \(4, 9\): expected \(N, N\)"),
         ({"labels": np.array([0, 1])}, "y has length 2 for 4 nodes"),
         ({"labels": np.array([0, 1, 2, {}], dtype=object)}, "labels holds Python objects"),

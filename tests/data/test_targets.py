@@ -9,6 +9,7 @@ from torch_geometric.data import Data
 import augcl
 from augcl.data import as_graphset, as_node_graph, load_graphs
 from augcl.data.targets import Reading
+from augcl.errors import InputError
 
 EDGES = pd.DataFrame({"graph": ["f", "g", "h"], "source": ["a"] * 3, "target": ["b"] * 3})
 GRAPHS = pd.DataFrame(
@@ -152,3 +153,11 @@ def test_training_never_takes_numbers_for_classes():
     assert not any("weight_false_negatives" in epoch for epoch in model.history_)
     with pytest.raises(augcl.InputError, match="these data have none"):
         augcl.GraphCL(epochs=1, width=4, progress=False, hardness=augcl.Oracle()).fit(graphs)
+
+
+@pytest.mark.parametrize("text", ["inf", "-1e39", "4e38"])
+def test_a_target_beyond_single_precision_is_refused(folder, text):
+    file = folder / "graphs.csv"
+    file.write_text(file.read_text().replace("2.0", text))
+    with pytest.raises(InputError, match=r"line 4: column 'logP' is .*: scale the column"):
+        load_graphs(folder, how=Reading(target=("logP",), task="regression"))

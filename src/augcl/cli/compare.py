@@ -32,7 +32,7 @@ from augcl.cli.options import (
 )
 from augcl.cli.reproduce import show, split_names
 from augcl.cli.settings import read_settings
-from augcl.errors import InputError, one_of
+from augcl.errors import InputError, one_of, ours
 
 if TYPE_CHECKING:
     from augcl.data import GraphSet, NodeGraph
@@ -287,13 +287,14 @@ def _compute(cells: Mapping[str, Cell], costs: Costs, work: Work, *, strict: boo
                 _learn(costs, name, cell, work)
             _learn(costs, name, cell, work)
             if not reason:
-                records = read_seeds(cell.path(work.out), work.out)
-                found = [records[seed] for seed in range(work.seeds) if seed in records]
-                undefined = [r["undefined"] for r in found if r["accuracy"] is None]
-                if found and not undefined:
-                    work.scores[name] = Scores.of(found, cell.spec.level)
-                    work.settings[name] = _settings(found[0])
-                    continue
+                with ours(cell.path(work.out).parent, "delete it"):
+                    records = read_seeds(cell.path(work.out), work.out)
+                    found = [records[seed] for seed in range(work.seeds) if seed in records]
+                    undefined = [r["undefined"] for r in found if r["accuracy"] is None]
+                    if found and not undefined:
+                        work.scores[name] = Scores.of(found, cell.spec.level)
+                        work.settings[name] = _settings(found[0])
+                        continue
                 reason, seconds = (undefined or ["it has no result"])[0], None
             work.left_out.append(LeftOut(name, seconds, reason))
 
@@ -311,10 +312,11 @@ def _learn(costs: Costs, name: str, cell: Cell, work: Work) -> None:
     """Correct the estimates by what a row has cost."""
     from augcl.paper.records import read_seeds
 
-    records = read_seeds(cell.path(work.out), work.out).values()
-    known = [record["seconds"] for record in records if "seconds" in record]
-    if known:
-        costs.measured(name, cell.spec, known[-1])
+    with ours(cell.path(work.out).parent, "delete it"):
+        records = read_seeds(cell.path(work.out), work.out).values()
+        known = [record["seconds"] for record in records if "seconds" in record]
+        if known:
+            costs.measured(name, cell.spec, known[-1])
 
 
 def _advice(specs: Mapping[str, Spec], data: GraphSet | NodeGraph, work: Work) -> Outcome:

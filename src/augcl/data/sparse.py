@@ -127,12 +127,13 @@ def first_bad_row(x: Tensor) -> int | None:
 def csr_from_parts(parts: Sequence[Any], shape: Any, what: str) -> Any:
     """Build a scipy matrix from unchecked (data, indices, indptr); refuse invalid indices."""
     data, indices, indptr = (np.asarray(part) for part in parts)
+    shape = np.asarray(shape)
     try:
         data = data.astype(np.float32) if data.dtype == np.float16 else data  # scipy has no halves
         if data.dtype.kind not in "iufb":
             raise ValueError(f"{data.dtype} is not a type of numbers")
-        if indices.dtype.kind not in "iu" or indptr.dtype.kind not in "iu":
-            raise ValueError("its indices are not whole numbers")
+        if any(whole.dtype.kind not in "iu" for whole in (indices, indptr, shape)):
+            raise ValueError("its indices or its shape are not whole numbers")
         rows, columns = (int(size) for size in shape)
         if columns > max(MOST_COLUMNS, rows):
             raise ValueError(f"{columns} columns")

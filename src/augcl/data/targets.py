@@ -159,11 +159,16 @@ def _numbers(table: Table, name: str, task: str) -> np.ndarray[Any, Any]:
                 f"{table.at(row)}: column {name!r} is {strings[row]!r}, but a number is needed "
                 "here: words can only be the classes of a single target"
             )
-        return np.array([float(text) if text else np.nan for text in strings])
-    values = table.values(name)
-    bad = np.isinf(values)
+        values = np.array([float(text) if text else np.nan for text in strings])
+    else:
+        values = table.values(name)
+    bad = np.abs(values) > np.finfo(np.float32).max
     if bad.any():
-        raise InputError(f"{table.at(int(bad.argmax()))}: column {name!r} is infinite")
+        row = int(bad.argmax())
+        raise InputError(
+            f"{table.at(row)}: column {name!r} is {values[row]:g}: scale the column, a target is "
+            "kept in single precision"
+        )
     bad = ~np.isnan(values) & (values != 0) & (values != 1)
     if task == "multilabel" and bad.any():
         row = int(bad.argmax())

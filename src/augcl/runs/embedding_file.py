@@ -157,8 +157,14 @@ def _checked(path: Path, arrays: Mapping[str, NDArray[Any]]) -> Embeddings:
     if Z.ndim != 2:
         raise InputError(f"{path}: the embeddings have the shape {Z.shape}: give (n, d)")
     # CSV holds the shortest text that gives the same float32; as float64 it is another number.
-    with np.errstate(over="ignore"):  # what is infinite is refused where it is used
+    with np.errstate(over="ignore"):  # beyond single precision is infinite, refused below
         Z = Z.astype(np.float32) if path.suffix == ".csv" else Z
+    bad = ~np.isfinite(Z).all(axis=1)
+    if bad.any():
+        raise InputError(
+            f"{path}: {bad.sum()} of {len(Z)} embeddings hold NaN or infinity, the first is "
+            f"entry {bad.argmax() + 1}"
+        )
     if y is not None and y.dtype.kind in "OU" and not all(map(bool, y)):
         row = next(i for i, label in enumerate(y) if not label)
         raise InputError(f"{path}: entry {row + 1} has no label; give every entry one, or none")

@@ -197,6 +197,9 @@ class Scores:
     def of(cls, records: Sequence[Mapping[str, Any]], level: str) -> Scores:
         """Read the scores from the records of `augcl.runs.run.run`, one per seed."""
         judged = [record["accuracy"] for record in records]
+        scoring = judged[0].get("scoring", "accuracy")
+        if scoring not in NAMES:
+            raise ValueError(f"unknown scoring {scoring!r}")
         inner = [found.get("inner") or [] for found in judged]
         outer = _array([found["folds"] for found in judged])
         floors = [found["floor"] for found in judged if found.get("floor") is not None]
@@ -206,7 +209,7 @@ class Scores:
             inner=_array(inner) if all(map(len, inner)) else None,
             level=level,
             protocol=judged[0].get("protocol", cls.protocol),
-            scoring=judged[0].get("scoring", "accuracy"),
+            scoring=scoring,
             floor=float(np.mean(floors)) if floors else None,
             training=_median([record.get("seconds", {}).get("training") for record in records]),
             embedding=_median([one.get("embedding") for one in used]),
