@@ -125,9 +125,11 @@ def ours(place: Path | str, cure: str) -> Iterator[None]:
     try:
         with mistakes_in(place):
             yield
-    except (InputError, OSError, MemoryError):
+    except (InputError, MemoryError):
         raise
     except Exception as error:
+        if isinstance(error, OSError) and error.filename is not None:
+            raise  # the file itself cannot be opened; without a name, its content is at fault
         reason = " ".join(str(error).split()) or type(error).__name__
         reason = f"{reason} is missing" if isinstance(error, KeyError) else shortened(reason)
         raise InputError(f"{place} is damaged or not ours ({reason}): {cure}") from error

@@ -1,11 +1,12 @@
-"""The page of a resumed run shows the same as that of a run that nobody stopped."""
+"""What the page shows of a seed: the same after a stop; refused by name where it is damaged."""
 
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from augcl.runs.explored import FILE, WATCHED_FILE
+from augcl.errors import InputError
+from augcl.runs.explored import FILE, WATCHED_FILE, read_explored, write_explored
 from augcl.runs.run import Spec
 from augcl.runs.seeds import Place, run_seeds
 from stopping import StopError, stop_after
@@ -43,3 +44,13 @@ def test_the_weights_of_epochs_before_a_stop_are_kept(tmp_path, monkeypatch):
     again = arrays(stopped)
     assert "predicted" in again
     assert same(arrays(calm), {name: again[name] for name in arrays(calm)})
+
+
+def test_a_directory_of_members_that_begins_too_late_is_named(tmp_path):
+    file = tmp_path / FILE
+    write_explored(file, {"loss": np.zeros(3)})
+    content = bytearray(file.read_bytes())
+    content[-6] += 1  # the first member begins at -1: the system calls that an invalid argument
+    file.write_bytes(content)
+    with pytest.raises(InputError, match=f"{FILE} is damaged or not ours .*: delete it"):
+        read_explored(file)

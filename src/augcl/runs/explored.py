@@ -274,6 +274,10 @@ def read_explored(path: Path) -> Arrays:
         return {}
     if not is_zipfile(regular(path)):
         raise InputError(f"{path} is not a complete .npz file: delete it and train again")
-    with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
+    with (
+        path.open("rb") as file,
+        ours(path, "delete it and train again"),
+        np.load(file, allow_pickle=False) as arrays,
+    ):
         check_npz(arrays.zip, path)
         return dict(arrays)
