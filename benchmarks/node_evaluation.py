@@ -6,7 +6,7 @@ import torch
 
 from augcl.evaluation.linear import initial_weights, softmax_regressions
 from augcl.evaluation.splits import random_parts
-from augcl.training.threads import threads_for
+from augcl.ops.threads import threads_for
 from benchmarks.measure import Row, faster, seconds, seconds_text
 from benchmarks.textbook.linear import linear_evaluation
 

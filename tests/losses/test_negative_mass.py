@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from augcl.losses.node_info_nce import negative_mass, sampled_mass
+from augcl.ops.threads import threads_for
 from augcl.ops.cosine import unit_rows
 
 NODES = st.integers(1, 40)
@@ -103,18 +104,28 @@ def two_threads():
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-def test_two_threads_give_the_same_value_and_again_the_same_bits(two_threads, weighted):
-    z = unit(50, dtype=torch.float32)
-    given_weights = Given(some_weights(50, dtype=torch.float32)) if weighted else None
-    options = {"weights": given_weights, "tile": 8}
-    first = value_and_gradient(negative_mass, z, 0.4, **options)
-    for _ in range(5):
-        again = value_and_gradient(negative_mass, z, 0.4, **options)
-        assert all(a.equal(b) for a, b in zip(first, again, strict=True))
+@pytest.mark.parametrize("sampled", [False, True])
+def test_any_number_of_threads_gives_the_same_bits(two_threads, weighted, sampled):
+    nodes = 3000 if sampled else 50  # several blocks of rows
+    z = unit(nodes, dtype=torch.float32)
+    matrix = some_weights(nodes, dtype=torch.float32) if weighted else None
+    given_weights = None if matrix is None else Given(matrix)
+
+    def found():
+        if sampled:
+            columns = torch.arange(0, nodes, 10)
+            return value_and_gradient(sampled_mass, z, 0.4, columns, weights=given_weights)
+        return value_and_gradient(negative_mass, z, 0.4, weights=given_weights, tile=8)
+
+    first = found()
+    for _ in range(3):
+        assert all(a.equal(b) for a, b in zip(first, found(), strict=True))
+    with threads_for(nodes_per_batch=0):
+        assert torch.get_num_threads() == 1
+        assert all(a.equal(b) for a, b in zip(first, found(), strict=True))
     assert torch.get_num_threads() == 2
     torch.set_num_threads(1)
-    alone = value_and_gradient(negative_mass, z, 0.4, **options)
-    assert all(close(a, b, 1e-5) for a, b in zip(first, alone, strict=True))
+    assert all(a.equal(b) for a, b in zip(first, found(), strict=True))
 
 
 def test_threads_are_as_before_also_after_an_error(two_threads):

@@ -22,9 +22,9 @@ from augcl.data.graph import GraphSet
 from augcl.errors import InputError, ours
 from augcl.methods.recipes import by_recipe
 from augcl.ops.rebuild import rebuilt
+from augcl.ops.threads import threads_for
 from augcl.training.checkpoint import Snapshot, prefixed
 from augcl.training.method import fingerprint, seeded_generator
-from augcl.training.threads import threads_for
 
 FILE = "attack.safetensors"
 

@@ -22,8 +22,8 @@ from augcl.evaluation.inputs import Samples
 from augcl.evaluation.score import Score
 from augcl.evaluation.scoring import score_classes
 from augcl.evaluation.splits import TEST, TRAIN, VALIDATION, check_parts, random_parts
+from augcl.ops.threads import threads_for
 from augcl.training.progress import one_more, progress_bar
-from augcl.training.threads import threads_for
 
 LEARNING_RATE, MOMENTUM, DECAY, EPSILON = 0.01, 0.9, 0.999, 1e-8
 CHECK_EVERY = 20

@@ -11,7 +11,6 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 import torch
@@ -25,6 +24,7 @@ from augcl.hardness.oracle import for_batch
 from augcl.hardness.progcl import ProGCL
 from augcl.ops import processes
 from augcl.ops.cosine import cosine, unit_rows
+from augcl.ops.threads import in_shares
 
 TILE = 512
 """Rows and columns of a tile: in float32 it takes 1 MB, which stays in the cache."""
@@ -35,6 +35,9 @@ MOST_PAIRS, MOST_PAIRS_EXACT = 2**28, 2**30
 With sampled negatives a step needs few of the weights, and to compute all of them takes longer than
 a training: 16,384 nodes. An exact step needs all, again and again: 32,768 nodes.
 """
+
+SAMPLED_ROWS = 128
+"""Anchors whose sampled negatives are worked on at a time on the CPU, for the same reason."""
 
 STRIPE = 128
 """Anchors whose weights are computed at a time."""
@@ -403,13 +406,72 @@ def _sampled_rows(
     """Return the masses (2R,) of the nodes `rows` (R,), whose views are `of_rows` (2R, D)."""
     nodes = len(z) // 2
     both = torch.cat([columns, columns + nodes])
-    e = ((of_rows @ z[both].t() - 1) / tau).exp()
-    own = rows[:, None] == columns
-    e = e.masked_fill(own.repeat(2, 2), 0)
-    if w is not None:
-        e = e * w.repeat(2, 2)
-    drawn = (len(columns) - own.sum(1)).clamp_min(1)
-    return e.sum(1) * ((nodes - 1) / drawn).repeat(2)
+    place = torch.full((nodes,), -1, device=z.device)
+    place[rows] = torch.arange(len(rows), device=z.device)
+    drawn = len(columns) - torch.bincount(columns, minlength=nodes)[rows]
+    mass: Tensor
+    mass = _SampledMass.apply(of_rows, z[both], tau, place[columns], w)  # type: ignore[no-untyped-call]
+    return mass * ((nodes - 1) / drawn.clamp_min(1)).repeat(2)
+
+
+class _SampledMass(torch.autograd.Function):
+    """Σ_b w_ab · exp((z_a · z_b − 1) / τ) of rows (2R, D) over columns (2M, D).
+
+    Some nodes at a time: their exponentials stay in the cache until they are weighed and summed.
+    `own` (M,) is the row of each column's node, or −1; w is (R, M).
+    """
+
+    @staticmethod
+    def forward(
+        ctx: Any, rows: Tensor, columns: Tensor, tau: float, own: Tensor, w: Tensor | None
+    ) -> Tensor:
+        scaled = rows * (1 / (tau * math.log(2)))  # exp2 takes two thirds of the time of exp
+        columns_t = columns.t().contiguous()
+        kept = rows.new_empty(len(rows), len(columns)) if any(ctx.needs_input_grad[:2]) else None
+        mass = rows.new_empty(len(rows))
+
+        def add_up(parts: Sequence[slice]) -> None:
+            for part in parts:
+                some = ((own >= part.start) & (own < part.stop)).nonzero()[:, 0]
+                for of in _views(part, rows):
+                    e = torch.mm(scaled[of], columns_t, out=None if kept is None else kept[of])
+                    pairs = e.exp2_().view(len(e), 2, -1)
+                    pairs[own[some] - part.start, :, some] = 0
+                    if w is not None:
+                        pairs *= w[part, None]
+                    mass[of] = e.sum(1)
+
+        in_shares(add_up, _row_parts(rows), rows.device)
+        ctx.save_for_backward(rows, columns, kept)
+        ctx.tau = tau
+        return mass.mul_(math.exp(-1 / tau))
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
+        rows, columns, e = ctx.saved_tensors
+        grad = (grad * (math.exp(-1 / ctx.tau) / ctx.tau))[:, None]
+        d_rows, rows_t = torch.empty_like(rows), rows.t().contiguous()
+
+        def pull(parts: Sequence[slice]) -> Tensor:
+            d_columns_t: Tensor = torch.zeros_like(columns).t().contiguous()
+            for part in parts:
+                for of in _views(part, rows):
+                    d_s = e[of] * grad[of]
+                    torch.mm(d_s, columns, out=d_rows[of])
+                    d_columns_t.addmm_(rows_t[:, of], d_s)
+            return d_columns_t
+
+        d_columns = _sum(in_shares(pull, _row_parts(rows), rows.device)).t()
+        return d_rows, d_columns, None, None, None
+
+
+def _row_parts(rows: Tensor) -> Sequence[slice]:
+    """Return the nodes of rows (2R, D) whose sampled negatives are worked on at a time."""
+    nodes = len(rows) // 2
+    step = SAMPLED_ROWS if rows.device.type == "cpu" else nodes
+    starts = range(0, max(nodes, 1), max(step, 1))  # a process may have none
+    return [slice(start, min(start + step, nodes)) for start in starts]
 
 
 class _Mass(torch.autograd.Function):
@@ -473,13 +535,7 @@ def _sum_over_tiles(
     tile: int,
     work: Callable[[Iterator[_Tile]], Tensor],
 ) -> Tensor:
-    """Divide the tiles among workers, and return the sum of their results.
-
-    On the CPU there are as many workers as torch has threads, with one thread each: threads inside
-    a tile would wait for each other at every step, which takes most of the time on a busy machine.
-    The assignment of tiles to workers is fixed, so that the same number of threads gives the same
-    bits.
-    """
+    """Return the sum of what `work` makes of the tiles, divided into shares."""
     starts = range(0, len(z) // 2, tile)
     parts = [slice(start, min(start + tile, len(z) // 2)) for start in starts]
     pairs = [(first, second) for i, first in enumerate(parts) for second in parts[i:]]
@@ -487,16 +543,8 @@ def _sum_over_tiles(
     pairs = pairs[number::size]
     if not pairs:
         return work(iter(()))
-    threads = torch.get_num_threads() if z.device.type == "cpu" else 1
-    workers = min(threads, len(pairs))
-    if workers == 1:
-        return work(_tiles(z, tau, weights, pairs))
-    try:
-        with ThreadPoolExecutor(workers, initializer=torch.set_num_threads, initargs=(1,)) as pool:
-            shares = [_tiles(z, tau, weights, pairs[first::workers]) for first in range(workers)]
-            return torch.stack(list(pool.map(torch.no_grad()(work), shares))).sum(0)
-    finally:
-        torch.set_num_threads(threads)
+    found = in_shares(lambda share: work(_tiles(z, tau, weights, share)), pairs, z.device)
+    return _sum(found)
 
 
 def _tiles(
@@ -523,6 +571,12 @@ def _tiles(
             if first == second:
                 e.fill_diagonal_(0)
             yield _Tile(a, b, e, w)
+
+
+def _sum(shares: list[Tensor]) -> Tensor:
+    for share in shares[1:]:
+        shares[0] += share
+    return shares[0]
 
 
 def _views(part: slice, z: Tensor) -> tuple[slice, slice]:

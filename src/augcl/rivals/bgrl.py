@@ -24,10 +24,10 @@ from augcl.encoders.heads import glorot_linear
 from augcl.methods import presets
 from augcl.ops.adam import AdamW
 from augcl.ops.cosine import unit_rows
+from augcl.ops.threads import threads_for
 from augcl.training.batches import NodeBatch
 from augcl.training.callbacks import Callbacks, Metrics
 from augcl.training.estimator import NodeEstimator
-from augcl.training.threads import threads_for
 from augcl.views.nodes import NodeView
 
 WARM_UP = 0.1

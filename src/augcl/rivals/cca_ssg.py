@@ -22,11 +22,11 @@ from augcl.encoders.blocks import Layer
 from augcl.encoders.heads import glorot_linear
 from augcl.errors import InputError
 from augcl.methods import presets
+from augcl.ops.threads import threads_for
 from augcl.rivals.convolution import Convolution
 from augcl.training.batches import NodeBatch
 from augcl.training.callbacks import Callbacks
 from augcl.training.estimator import NodeEstimator
-from augcl.training.threads import threads_for
 from augcl.views.nodes import NodeView
 
 

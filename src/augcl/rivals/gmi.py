@@ -11,12 +11,12 @@ from augcl.checks import number, whole_number
 from augcl.data.node_graph import NodeGraph
 from augcl.errors import InputError
 from augcl.ops.csr import propagate
+from augcl.ops.threads import threads_for
 from augcl.rivals.convolution import BilinearDiscriminator, Convolution, discrimination
 from augcl.rivals.gae import edge_reconstruction
 from augcl.training.batches import NodeBatch
 from augcl.training.callbacks import Callbacks
 from augcl.training.estimator import NodeEstimator
-from augcl.training.threads import threads_for
 from augcl.views.nodes import NodeView
 
 

@@ -31,11 +31,11 @@ from augcl.methods import presets
 from augcl.ops.cosine import unit_rows
 from augcl.ops.csr import Adjacency, FeaturedEdges
 from augcl.ops.segments import segment_ids, segment_sum
+from augcl.ops.threads import threads_for
 from augcl.rivals.bgrl import falling
 from augcl.training.batches import NodeBatch
 from augcl.training.callbacks import Callbacks
 from augcl.training.estimator import GraphEstimator, NodeEstimator
-from augcl.training.threads import threads_for
 from augcl.views.nodes import NodeView, NodeViews
 
 FEATURE_DROPOUT = 0.2

@@ -30,10 +30,10 @@ from augcl.methods.recipes import by_recipe, get_recipe
 from augcl.ops.adam import Adam
 from augcl.ops.cosine import unit_rows
 from augcl.ops.csr import Adjacency, propagate
+from augcl.ops.threads import threads_for
 from augcl.training.batches import NodeBatch
 from augcl.training.callbacks import Callbacks, Metrics
 from augcl.training.estimator import NodeEstimator
-from augcl.training.threads import threads_for
 from augcl.views.nodes import NodeView, NodeViews
 
 

@@ -24,6 +24,7 @@ from augcl.errors import InputError, ours, warn_user
 from augcl.ops import processes
 from augcl.ops.adam import Adam
 from augcl.ops.rebuild import rebuilt
+from augcl.ops.threads import threads_for
 from augcl.training.batches import NodeBatch, batch_statistics, fixed_batches
 from augcl.training.callbacks import (
     CHECKPOINT,
@@ -44,7 +45,7 @@ from augcl.training.method import GraphReader, Method, NodeReader, fingerprint
 from augcl.training.parts import NodeParts, nodes_per_step
 from augcl.training.processes import check_shared, same_start
 from augcl.training.progress import one_more, progress_bar
-from augcl.training.threads import give_back_memory, threads_for
+from augcl.training.threads import give_back_memory
 from augcl.views.nodes import NodeViews, TwoViews
 
 SIZES = {"width": 1_000_000, "layers": 1000}

@@ -1,4 +1,4 @@
-"""Threads, worker processes and the behaviour of the memory allocator for training."""
+"""Worker processes, signals, and the behaviour of BLAS and of the memory allocator."""
 
 from __future__ import annotations
 
@@ -11,26 +11,6 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
-
-SMALL_BATCH = 20_000  # nodes; with fewer, several threads are slower than one
-
-
-@contextmanager
-def threads_for(nodes_per_batch: float) -> Iterator[None]:
-    """Use one thread for small batches and the user's number for large ones; restore it afterwards.
-
-    On a busy machine two threads can be ten times slower than one: each small step waits for the
-    thread that the system has put to sleep.
-    """
-    import torch  # here, because `augcl --help` imports this file and must not wait for torch
-
-    before = torch.get_num_threads()
-    if nodes_per_batch < SMALL_BATCH:
-        torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
 
 
 @contextmanager
