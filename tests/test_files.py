@@ -4,7 +4,15 @@ import math
 
 import pytest
 
-from augcl.files import append_line, atomic_path, remove_temporary, write_json, write_text
+from augcl.errors import InputError
+from augcl.files import (
+    append_line,
+    atomic_path,
+    read_record,
+    remove_temporary,
+    write_json,
+    write_text,
+)
 
 
 def half_a_file(path, error):
@@ -48,6 +56,14 @@ def test_an_error_that_is_about_another_file_keeps_its_name(tmp_path):
     ):
         pass
     assert caught.value.filename == str(tmp_path / "source")
+
+
+@pytest.mark.parametrize("number", ["NaN", "-Infinity", "1e999"])
+def test_a_record_with_a_number_that_we_never_write_is_damaged(tmp_path, number):
+    file = tmp_path / "record.json"
+    file.write_text(f'{{"mean": {number}}}')
+    with pytest.raises(InputError, match=f"damaged .{number} is no finite number.*delete it"):
+        read_record(file)
 
 
 def test_numbers_that_json_does_not_know_are_refused(tmp_path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import secrets
 import stat
@@ -123,12 +124,28 @@ def read_text(path: Path, most: int = LARGEST_TEXT) -> str:
     return path.read_text(encoding="utf-8")
 
 
+def from_json(text: str) -> Any:
+    """Return what `write_json` wrote; a number that is not finite is refused.
+
+    >>> from_json('{"mean": 1e999}')
+    Traceback (most recent call last):
+    ValueError: 1e999 is no finite number
+    """
+    return json.loads(text, parse_float=_finite, parse_constant=_finite)
+
+
+def _finite(text: str) -> float:
+    if not math.isfinite(value := float(text)):
+        raise ValueError(f"{text} is no finite number")
+    return value
+
+
 def read_record(path: Path, cure: str = "run this again") -> dict[str, Any] | None:
     """Read a JSON record; return None without a file. `cure` is the remedy for a damaged file."""
     if not path.exists():
         return None
     try:
-        record = json.loads(read_text(path))
+        record = from_json(read_text(path))
     except (ValueError, RecursionError) as error:
         if isinstance(error, InputError):
             raise

@@ -89,7 +89,8 @@ def test_a_damaged_cell_is_named_with_its_cure(refused, succeeds, tmp_path):
     file = min(cell_files(out))
     sound = json.loads(file.read_text())
     foreign = {**sound["accuracy"], "scoring": "charm"}
-    for damage in ({"seconds": [1]}, {"spec": 3}, {"accuracy": foreign}):
+    endless = {**sound["accuracy"], "folds": [[1e300]]}
+    for damage in ({"seconds": [1]}, {"spec": 3}, {"accuracy": foreign}, {"accuracy": endless}):
         file.write_text(json.dumps(sound | damage))
         line = refused(*words)
         assert str(file.parent) in line

@@ -120,6 +120,7 @@ def test_objects_beside_the_arrays_are_not_touched(tmp_path):
         ({"attr_names": np.array(["a"])}, "1 column names for 2 node features"),
         ({"node_names": np.array(["a"])}, "1 node names for 4 nodes"),
         ({"adj_data": np.array([1, -1, 1])}, "the weight of edge 1, counted from 0, is -1"),
+        ({"adj_data": np.array([1, 1, 1e300])}, "the weight of edge 2, counted from 0, is 1e.300"),
     ],
 )
 def test_a_mistake_is_told_with_its_array(tmp_path, changes, message):

@@ -155,6 +155,7 @@ def test_training_never_takes_numbers_for_classes():
         augcl.GraphCL(epochs=1, width=4, progress=False, hardness=augcl.Oracle()).fit(graphs)
 
 
+@pytest.mark.filterwarnings("ignore:.*not used")
 @pytest.mark.parametrize("text", ["inf", "-1e39", "4e38"])
 def test_a_target_beyond_single_precision_is_refused(folder, text):
     file = folder / "graphs.csv"

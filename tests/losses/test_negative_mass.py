@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from augcl.losses.node_info_nce import negative_mass, sampled_mass
-from augcl.ops.threads import threads_for
 from augcl.ops.cosine import unit_rows
+from augcl.ops.threads import threads_for
 
 NODES = st.integers(1, 40)
 TILES = st.integers(1, 50)

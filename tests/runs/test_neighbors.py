@@ -68,6 +68,13 @@ def test_names_are_read_from_every_file_of_embeddings(ending, drugs, tmp_path):
     assert neighbor_table(embeddings_of(file), aspirin, 20).num_rows == 11
 
 
+def test_a_column_of_bytes_is_refused(tmp_path):
+    file = tmp_path / "z.parquet"
+    pyarrow.parquet.write_table(pyarrow.table({"z0": [1.0], "label": [b"\xff"]}), file)
+    with pytest.raises(InputError, match="column label holds bytes: store text or numbers"):
+        read_embeddings(file)
+
+
 def test_the_table_is_written_for_other_programs(tmp_path):
     table = neighbor_table(NAMED, None, 2)
     for name, read in (

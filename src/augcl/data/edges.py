@@ -89,6 +89,9 @@ def simple_undirected(
     return edges, edge_attr, cleaned
 
 
+LARGEST_WEIGHT = 1e30  # equal edges add up, and the sum must fit into single precision
+
+
 def undirected_weights(pairs: Tensor, weight: Tensor, edge_index: Tensor, num_nodes: int) -> Tensor:
     """Return (E,) float32 weights of `edge_index` from the (P,) weights of the pairs as given.
 
@@ -106,12 +109,12 @@ def undirected_weights(pairs: Tensor, weight: Tensor, edge_index: Tensor, num_no
             f"{len(weight)} edge weights for {pairs.shape[1]} edges: give one per edge"
         )
     values = weight.double().numpy()
-    bad = ~(np.isfinite(values) & (values >= 0))
+    bad = ~((values >= 0) & (values <= LARGEST_WEIGHT))
     if bad.any():
         edge = int(bad.argmax())
         raise InputError(
-            f"the weight of edge {edge}, counted from 0, is {values[edge]:g}: weights are finite "
-            "numbers from 0 on; under another name than weight it is an edge feature"
+            f"the weight of edge {edge}, counted from 0, is {values[edge]:g}: weights are numbers "
+            f"from 0 to {LARGEST_WEIGHT:g}; under another name than weight it is an edge feature"
         )
     source, target = pairs.numpy()
     keep = source != target

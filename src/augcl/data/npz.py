@@ -205,7 +205,7 @@ def _edges(arrays: _Arrays, rows: Sequence[int]) -> tuple[Tensor, Tensor | None,
         there = entries.data != 0
         pairs = np.stack(entries.coords).astype(np.int64)[:, there]
         values = entries.data[there]
-        weight = None if (values == 1).all() else torch.from_numpy(values.astype(np.float32))
+        weight = None if (values == 1).all() else torch.from_numpy(values.astype(np.float64))
         return torch.from_numpy(pairs), weight, adjacency.shape[0]
     if "edges" not in arrays:
         raise InputError(

@@ -124,12 +124,16 @@ def _read_npz(path: Path) -> Embeddings:
 def _read_table(path: Path) -> dict[str, Any]:
     """Return the arrays that an .npz file would hold."""
 
+    import pyarrow as pa
     import pyarrow.csv
     import pyarrow.parquet
 
     reader = pyarrow.csv.read_csv if path.suffix == ".csv" else pyarrow.parquet.read_table
     table = reader(path)
     names = table.column_names
+    for name in names:
+        if pa.types.is_binary(table[name].type) or pa.types.is_large_binary(table[name].type):
+            raise InputError(f"{path}: column {name} holds bytes: store text or numbers")
     kernel = "k0" in names and "z0" not in names
     letter = "k" if kernel else "z"
     columns = [name for name in names if name[:1] == letter and name[1:].isdigit()]

@@ -202,7 +202,7 @@ class Scores:
             raise ValueError(f"unknown scoring {scoring!r}")
         inner = [found.get("inner") or [] for found in judged]
         outer = _array([found["folds"] for found in judged])
-        floors = [found["floor"] for found in judged if found.get("floor") is not None]
+        floors = _array([[found.get("floor") for found in judged]])
         used = [record.get("use", {}) for record in records]
         return cls(
             outer=outer,
@@ -210,7 +210,7 @@ class Scores:
             level=level,
             protocol=judged[0].get("protocol", cls.protocol),
             scoring=scoring,
-            floor=float(np.mean(floors)) if floors else None,
+            floor=None if np.isnan(floors).all() else float(np.nanmean(floors)),
             training=_median([record.get("seconds", {}).get("training") for record in records]),
             embedding=_median([one.get("embedding") for one in used]),
             memory=max((one.get("memory") or 0.0 for one in used), default=0.0) or None,
@@ -247,8 +247,15 @@ class Scores:
         return None if found is None else (found.low, found.high)
 
 
+BEYOND = 1e30
+"""No score is as large: what a damaged file says would overflow later."""
+
+
 def _array(rows: Sequence[Sequence[float | None]]) -> Floats:
-    return np.array([[np.nan if v is None else v for v in row] for row in rows], dtype=np.float64)
+    found = np.array([[np.nan if v is None else v for v in row] for row in rows], dtype=np.float64)
+    if (np.abs(found) > BEYOND).any():
+        raise ValueError(f"a score of {found[np.abs(found) > BEYOND][0]}")
+    return found
 
 
 def _median(values: Sequence[float | None]) -> float | None:
