@@ -29,7 +29,8 @@ smiles = [s.format(a=a, b=b) for s in scaffolds for a, b in combinations(groups,
 logp = np.array([MolLogP(Chem.MolFromSmiles(text)) for text in smiles])
 
 molecules = augcl.from_smiles(smiles, y=logp)
-model = augcl.GraphCL(epochs=40, random_state=0).fit(molecules)
+# As `augcl train` does: what is learned beside counts of substructures, which need no training.
+model = augcl.Beside(augcl.GraphCL(epochs=40, random_state=0), augcl.WLFeatures()).fit(molecules)
 
 indices, similarity = model.neighbors(molecules, k=3)
 print(f"nearest to {smiles[0]}:")

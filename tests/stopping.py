@@ -3,7 +3,7 @@
 import pytest
 
 from augcl.training.checkpoint import Snapshot
-from augcl.training.estimator import NodeEstimator
+from augcl.training.estimator import Estimator
 
 
 class StopError(Exception):
@@ -19,13 +19,13 @@ def stop_after(monkeypatch, epochs):
         if len(snapshot.facts.get("history", ())) == epochs:
             raise StopError
 
+    monkeypatch.setattr(Estimator, "checkpoint_seconds", 0.0)
     monkeypatch.setattr(Snapshot, "write", write_and_stop)
 
 
 def stopped_and_resumed(make, data, folder, epochs):
     """The model of `make()`, stopped when so many epochs were done, and trained on by another."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(NodeEstimator, "checkpoint_seconds", 0.0)
         stop_after(patch, epochs)
         with pytest.raises(StopError):
             make().fit(data, folder=folder)

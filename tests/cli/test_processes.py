@@ -60,7 +60,7 @@ def test_ctrl_c_says_one_line_and_after_kill_9_too_the_run_goes_on_to_the_same_b
     code, output, errors = stop(start(*command), tmp_path / "x", 3, signal.SIGINT)
     assert (code, output) == (130, "")
     (line,) = errors.splitlines()
-    assert line == "augcl: stopped; the same command with --resume continues from the last epoch"
+    assert line.startswith("augcl: stopped; the same command with --resume continues")
     done = epochs(tmp_path / "x")
     assert 3 <= done < 30
 

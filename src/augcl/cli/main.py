@@ -170,7 +170,7 @@ def _run() -> int:
     if code == INTERRUPTED:  # Typer returns this code for Ctrl-C
         code = _signal_code
         cures = {
-            "train": "; the same command with --resume continues from the last epoch",
+            "train": "; the same command with --resume continues from the last checkpoint",
             "attack": "; the same command with --resume continues from the last checkpoint",
             "reproduce": "; the same command continues",
             "compare": "; the same command continues",

@@ -95,7 +95,7 @@ class Estimator(Method):
     patience: int | None = None
     callbacks: Callbacks = ()
     warm_start: bool = False
-    checkpoint_seconds: float = 0.0
+    checkpoint_seconds: float = 2.0
 
     @abstractmethod
     def _batches(self, data: Any, generator: torch.Generator) -> Any:
@@ -179,7 +179,7 @@ class Estimator(Method):
             graph.
         y : ignored
         folder : path, optional
-            Keep metrics.jsonl and a checkpoint of every epoch there.
+            Keep metrics.jsonl and the latest checkpoint there.
         resume : bool
             Go on from the checkpoint in `folder`, if there is one. A run that a callback ended
             goes on, too.
@@ -417,7 +417,6 @@ class GraphEstimator(GraphReader, Estimator):
 class NodeEstimator(NodeReader, Estimator):
     """Embeds the nodes of a graph: all of them in every step, or mini-batches of a large graph."""
 
-    checkpoint_seconds = 5.0
     weight_decay: float = 0.0
     batch_nodes: int | None = None
     """A hyper-parameter of methods that can take mini-batches; see `NodeParts`."""
