@@ -70,6 +70,15 @@ def test_one_training_of_nodes_recommends_the_best_and_asks_for_more():
     assert "--seeds 3" in second
 
 
+def test_equal_scores_of_several_trainings_are_not_called_one_training():
+    rows = {"A": scores(np.ones((3, 10)), level="node"), "B": around(0.6, level="node")}
+    _, second = recommend.recommendation(rows, things="nodes")
+    assert second == (
+        "All trainings of A have the same score, so that noise cannot be measured: more labelled "
+        "nodes could tell the rows apart."
+    )
+
+
 def test_rows_without_a_draw_on_one_fixed_split_show_no_noise():
     fixed = {"level": "node", "protocol": "public-split"}
     low, high = scores([[0.70]] * 3, **fixed), scores([[0.71]] * 3, **fixed)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -43,11 +44,11 @@ PAPER_NAMES = {
 """Names of the methods in papers' tables, where they differ from ours."""
 
 
-def method_name(name: str, level: str | None = None) -> str:
+def method_name(name: str, level: str | None = None, *, also: Iterable[str] = ()) -> str:
     """Return our name of a method that is given by our name or the paper's, in any case.
 
     Two methods can share a name, one for graphs and one for nodes: `level` ("graph" or "node")
-    decides between them.
+    decides between them. `also` are further names that the error may propose.
 
     >>> method_name("graphcl"), method_name("wl"), method_name("MVGRL", "graph")
     ('GraphCL', 'WLKernel', 'MVGRLGraphs')
@@ -58,7 +59,8 @@ def method_name(name: str, level: str | None = None) -> str:
 
     found = [n for n in METHODS if plain(name) in (plain(n), plain(PAPER_NAMES.get(n, n)))]
     if not found:
-        one_of(name, dict.fromkeys([*METHODS, *PAPER_NAMES.values()]), "method")
+        what = "method or hardness" if also else "method"
+        one_of(name, dict.fromkeys([*METHODS, *PAPER_NAMES.values(), *also]), what)
     return next((n for n in found if METHODS[n].level == level), found[0])
 
 
