@@ -271,6 +271,13 @@ def test_estimates_follow_what_was_measured(molecules):
     assert costs.seconds("WLKernel", kernel) == pytest.approx(3.0)
 
 
+def test_the_fixed_seconds_of_a_step_do_not_price_the_weights_of_a_small_graph(graph):
+    costs = Costs(graph)
+    plain = Spec("mine", method="GCA", hardness="none", epochs=50)
+    costs.measured("GCA", plain, {"training": 0.8, "evaluation": 0.2})
+    assert costs.seconds("GCA+progcl", replace(plain, hardness="progcl")) < 10  # it takes one
+
+
 def test_a_row_beside_another_takes_what_both_take(molecules):
     costs = Costs(molecules)
     plain = Spec("mine", hardness="none", epochs=10)

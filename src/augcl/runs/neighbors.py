@@ -24,10 +24,9 @@ SHOWN = 5  # numbers of graphs with the same name
 def embeddings_of(path: Path) -> Embeddings:
     """Read the embeddings of a run's folder, or those of a file that `augcl embed` wrote."""
     file = path / "embeddings.npz" if path.is_dir() else path
-    if not path.exists() or (path.is_dir() and not file.is_file()):
-        problem = "holds no embeddings" if path.exists() else "does not exist"
+    if path.is_dir() and not file.is_file():
         raise InputError(
-            f"{path} {problem}: give the folder of a finished run (--out of augcl train) "
+            f"{path} holds no embeddings: give the folder of a finished run (--out of augcl train) "
             "or a file that augcl embed wrote"
         )
     embeddings = read_embeddings(file)
