@@ -149,6 +149,7 @@ def test_the_parameters_of_each_are_listed_with_their_defaults(succeeds, name):
     params = kind().get_params(deep=False)
     as_json = json.loads(json.dumps(params))  # which knows lists only
     assert {n: facts["default"] for n, facts in listed.items()} == as_json
+    assert not [n for n, facts in listed.items() if re.match(r"$|(See|As \w+) `", facts["text"])]
     for parameter in params:
         assert parameter in succeeds("methods", name)
 
