@@ -33,6 +33,31 @@ def test_a_missing_file_is_named(refused, out, tmp_path):
     assert f"{path} does not exist" in refused("train", path, "--out", out)
 
 
+def test_a_folder_with_a_typing_error_brings_its_neighbour(refused, out, tmp_path, monkeypatch):
+    (tmp_path / "my_molecules").mkdir()
+    monkeypatch.chdir(tmp_path)
+    line = refused("train", "my_molecule", "--out", out)
+    assert "did you mean my_molecules? no file or folder here has this name" in line
+    assert "did you mean my_molecules? give" in refused("train", tmp_path / "my_molecule.zip")
+
+
+def test_a_list_of_edges_in_one_file_is_told_where_it_belongs(refused, out, tmp_path):
+    (tmp_path / "own.csv").write_text("source,target\na,b\nb,c\n")
+    line = refused("compare", tmp_path / "own.csv")
+    assert "Save it in a folder of its own as edges.csv, with the columns source and" in line
+    (tmp_path / "edges.csv").write_text("source,target\na,b\nb,c\n")
+    line = refused("train", tmp_path / "edges.csv", "--out", out)
+    assert f"is one table of a folder of graphs: give the folder, {tmp_path}" in line
+
+
+def test_classes_that_are_words_are_not_called_numbers(refused, out, tmp_path):
+    (tmp_path / "edges.csv").write_text("graph,source,target\ng,a,b\nh,a,b\n")
+    (tmp_path / "graphs.csv").write_text("graph,label\ng,liquid\nh,solid\n")
+    line = refused("train", tmp_path, "--out", out)
+    assert "class 'liquid' has only 1 member, but 10 folds need 10" in line
+    assert "regression" not in line
+
+
 def test_a_missing_data_folder_is_named(refused, out, tmp_path):
     line = refused("train", "--data-dir", tmp_path / "nowhere", "--out", out)
     assert f"{tmp_path / 'nowhere'} does not exist" in line
@@ -86,12 +111,16 @@ def test_a_wrong_line_is_named(refused, out, tu_set, changes, message):
 def test_one_graph_alone_cannot_be_contrasted(refused, out, tmp_path):
     nx.write_graphml(nx.path_graph(3), tmp_path / "one.graphml")
     path = tmp_path / "one.graphml"
-    assert "has one graph" in refused("train", path, "--method", "GraphCL", "--out", out)
+    line = refused("train", path, "--method", "GraphCL", "--out", out)
+    assert (
+        "has one graph: contrasting needs two or more; to embed its nodes, choose a method" in line
+    )
 
 
 def test_labels_that_cannot_be_judged_are_told_before_training(refused, out, tu_set):
     line = refused("train", tu_set(), *QUICK, "--out", out)
-    assert "class 0 has only 1 members, but 10 folds need 10" in line
+    assert "class 0 has only 1 member, but 10 folds need 10" in line
+    assert "--task regression" in line
     assert "--no-evaluate" in line
 
 

@@ -22,7 +22,7 @@ def test_a_data_set_is_described(succeeds):
 def test_a_graph_with_classes_of_nodes_is_listed_and_described(succeeds):
     assert re.search(r"(?m)^Amazon-Photo +nodes +7,650", succeeds("data"))
     shown = succeeds("data", "digits-knn")
-    for what, value in (("classes belong to", "nodes"), ("nodes", 1797), ("edges", 12339)):
+    for what, value in (("embeddings of", "nodes"), ("nodes", 1797), ("edges", 12339)):
         assert re.search(rf"│ {what} +│ +{value} │", shown)
     facts = json.loads(succeeds("data", "Digits-KNN", "--features", "degree", "--json"))
     assert (facts["name"], facts["level"], facts["features"]) == ("digits-knn", "nodes", 65)
@@ -35,6 +35,14 @@ def test_one_graph_in_csv_files_is_described(succeeds, refused, tmp_path):
     assert (facts["nodes"], facts["edges"], facts["features"]) == (4, 2, 1)
     assert (facts["class_sizes"], facts["unlabelled"], facts["isolated_nodes"]) == ([1, 2], 1, 1)
     assert "unknown features" in refused("data", tmp_path, "--features", "attributes")
+
+
+def test_a_table_without_classes_says_how_to_name_them(succeeds, tmp_path):
+    (tmp_path / "edges.csv").write_text("source,target,weight\na,b,0.5\nb,c,1\n")
+    text = succeeds("data", tmp_path)
+    assert re.search(r"│ classes +│ +none: --target names their column │", text)
+    assert "class sizes" not in text
+    assert re.search(r"│ edge weights +│ +yes │", text)
 
 
 def test_graphs_in_a_file_are_described(succeeds, tu_set):

@@ -37,7 +37,7 @@ SMALLER = {
         "--methods WLFeatures --seeds 1 --cluster local:1 --out compared-there"
     ),
     "train MUTAG --method WLFeatures --out runs/MUTAG-WLFeatures": "--seeds 1 --jobs 1",
-    "train MUTAG --method GraphCL --hardness none --out runs/MUTAG-GraphCL": ONE_RUN,
+    "train MUTAG --method GraphCL --hardness hcl --out runs/MUTAG-GraphCL-hcl": ONE_RUN,
     "reproduce graph-classification --datasets MUTAG --seeds 5 "
     "--methods untrained,GraphCL,DCL,HCL,ProGCL,AUGCL,oracle": "--out results",
     "attack components --attack GradArgmax": "--epochs 1 --out attacked",
@@ -54,7 +54,7 @@ SMALLER = {
     "train drugs.csv --smiles mol --target logP --method MorganFingerprints --out runs/morgan": (
         "--seeds 1 --jobs 1"
     ),
-    "embed runs/drugs new.csv --unknown ignore --out z.csv": "",
+    "embed runs/drugs new.csv --out z.csv": "",
     "evaluate runs/walks --links": "",
     "train MUTAG --hardness augcl --out runs/seen": ONE_RUN,
     "explore runs/seen --no-open": "",

@@ -26,7 +26,7 @@ def kernel_run(tmp_path_factory, succeeds):
         folder,
     )
     said = succeeds("train", "MUTAG", *given)
-    assert "WLKernel + none on MUTAG" in said
+    assert "WLKernel on MUTAG" in said  # no "+ none"
     return folder
 
 
@@ -149,6 +149,7 @@ def test_the_parameters_of_each_are_listed_with_their_defaults(succeeds, name):
     params = kind().get_params(deep=False)
     as_json = json.loads(json.dumps(params))  # which knows lists only
     assert {n: facts["default"] for n, facts in listed.items()} == as_json
+    assert not [n for n, facts in listed.items() if re.match(r"$|(See|As \w+) `", facts["text"])]
     for parameter in params:
         assert parameter in succeeds("methods", name)
 
@@ -159,7 +160,9 @@ def test_the_meaning_of_a_parameter_comes_from_the_documentation(succeeds, refus
         "partition kmeans Clustering that splits the candidates of an anchor into two groups."
         in text
     )
-    assert "unknown method 'GraphLC': did you mean GraphCL" in refused("methods", "GraphLC")
+    told = refused("methods", "GraphLC")
+    assert "unknown method or hardness 'GraphLC': did you mean GraphCL" in told
+    assert "augcl" in refused("methods", "augl")
 
 
 def test_methods_of_one_level_are_listed(succeeds, refused):

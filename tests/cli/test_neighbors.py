@@ -27,5 +27,6 @@ def test_mistakes_are_one_line(run, refused, tmp_path):
     assert "a number from 0 to 187" in refused("neighbors", run, "benzene")
     assert "holds no embeddings" in refused("neighbors", tmp_path)
     assert "does not exist" in refused("neighbors", tmp_path / "z.npz")
+    assert "does not exist: give the folder of a finished" in refused("neighbors", tmp_path / "no")
     assert "end in one of .csv" in refused("neighbors", run, "--out", tmp_path / "n.txt")
     assert "--help" in refused("neighbors", run, 3, "-k", 0)

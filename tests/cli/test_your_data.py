@@ -69,6 +69,8 @@ def test_the_column_of_smiles_may_have_another_name(succeeds, refused, molecules
     facts = json.loads(succeeds("data", molecules, "--smiles", "mol", "--json"))
     assert facts["task"] == "regression"
     assert "no column drug" in refused("data", molecules, "--smiles", "drug")
+    told = refused("data", molecules, "--smiles", "MOL")
+    assert "no column MOL; did you mean mol? the columns are" in told
 
 
 def test_values_never_seen_are_an_error_ignored_or_skipped(augcl, succeeds, refused, tmp_path):

@@ -101,7 +101,7 @@ def test_a_node_without_edges_is_a_node(write):
         ),
         ((EDGES, None, "graph\ng1\ng2\ng1\n"), r"graphs.csv, line 4: graph 'g1' is listed twice"),
         (("source,target\na,b\n", None, "graph\ng\nh\n"), r"graphs.csv lists 2 graphs"),
-        (("from,to\na,b\n",), r"edges.csv, line 1: no column source; the columns are from, to"),
+        (("from,to\na,b\n",), r"no column source; the columns are from, to: name the two ends"),
         (("source,source\na,b\n",), r"edges.csv, line 1: column 'source' occurs twice"),
         (("",), r"edges.csv is empty"),
         (("source,target\n",), r"edges.csv has a header but no lines"),
@@ -157,6 +157,12 @@ def test_a_coordinate_is_a_feature(write):
 def test_a_class_of_graphs_under_another_name_is_refused(write):
     folder = write(EDGES, NODES, "graph,Class\ng1,1\ng2,0\n")
     refuses(folder, r"graphs.csv, line 1: column 'Class' looks like the class: rename it to label")
+
+
+def test_a_file_with_another_name_than_edges_is_named(tmp_path):
+    (tmp_path / "edge.csv").write_text("source,target\na,b\n")
+    with pytest.raises(InputError, match=r"edges.csv does not exist: .* The folder has edge.csv"):
+        read_csv_folder(tmp_path)
 
 
 def test_columns_of_graphs_that_are_not_used_are_named(write):

@@ -70,6 +70,15 @@ def test_one_training_of_nodes_recommends_the_best_and_asks_for_more():
     assert "--seeds 3" in second
 
 
+def test_equal_scores_of_several_trainings_are_not_called_one_training():
+    rows = {"A": scores(np.ones((3, 10)), level="node"), "B": around(0.6, level="node")}
+    _, second = recommend.recommendation(rows, things="nodes")
+    assert second == (
+        "All trainings of A have the same score, so that noise cannot be measured: more labelled "
+        "nodes could tell the rows apart."
+    )
+
+
 def test_rows_without_a_draw_on_one_fixed_split_show_no_noise():
     fixed = {"level": "node", "protocol": "public-split"}
     low, high = scores([[0.70]] * 3, **fixed), scores([[0.71]] * 3, **fixed)
@@ -260,6 +269,13 @@ def test_estimates_follow_what_was_measured(molecules):
     assert costs.seconds("GraphCL+augcl", weighted) == pytest.approx(54.0)
     kernel = Spec("mine", method="WLKernel", hardness="none")
     assert costs.seconds("WLKernel", kernel) == pytest.approx(3.0)
+
+
+def test_the_fixed_seconds_of_a_step_do_not_price_the_weights_of_a_small_graph(graph):
+    costs = Costs(graph)
+    plain = Spec("mine", method="GCA", hardness="none", epochs=50)
+    costs.measured("GCA", plain, {"training": 0.8, "evaluation": 0.2})
+    assert costs.seconds("GCA+progcl", replace(plain, hardness="progcl")) < 10  # it takes one
 
 
 def test_a_row_beside_another_takes_what_both_take(molecules):

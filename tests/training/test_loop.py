@@ -159,6 +159,13 @@ def test_nothing_is_printed_where_nobody_looks(graphs, capfd):
     assert capfd.readouterr() == ("", "")
 
 
+def test_a_missing_gpu_is_told_in_our_words(monkeypatch):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 0)
+    with pytest.raises(InputError, match=r"cuda or cuda:1 \(torch finds no GPU\)$"):
+        make_fabric("cuda")
+
+
 @pytest.mark.parametrize("device", ["gpu7", "cpu:3", "cuda:x", ""])
 def test_a_device_that_cannot_be_used_is_refused(device):
     with pytest.raises(InputError, match=f"device '{device}' cannot be used here: use cpu"):

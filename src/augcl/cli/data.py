@@ -78,6 +78,9 @@ def data(
         return
     if "task" in facts:  # what is to be predicted are no classes
         del facts["classes"], facts["class_sizes"]
+    elif not facts["classes"]:
+        del facts["class_sizes"]
+        facts["classes"] = "none: --target names their column"
     called = facts.pop("class_names", None)
     if called is not None:
         sizes = zip(called, facts["class_sizes"], strict=True)
@@ -96,11 +99,13 @@ def data(
 def _text(value: object) -> str:
     if isinstance(value, float):
         return f"{value:.2f}"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
 _LABELS = {
-    "level": "classes belong to",
+    "level": "embeddings of",
     "columns": "node columns",
     "avg_nodes": "average nodes",
     "avg_edges": "average edges",

@@ -67,7 +67,7 @@ def embed(
 
     Example: augcl embed runs/mine new.zip --out z.csv
 
-    Example: augcl embed runs/mine new_molecules.csv --unknown skip
+    Example: augcl embed runs/mine new_folder --unknown skip
     """
     from augcl.data import GraphSet, NodeGraph, Reading, load_graph, load_graphs
     from augcl.data.features import UNKNOWN, known_columns

@@ -67,7 +67,7 @@ def _parameters(name: str, level: str | None, as_json: bool) -> None:
     kind: Any = HARDNESS.get(hardness)
     name = f"hardness {hardness}"
     if kind is None:
-        name = method_name(hardness, level)
+        name = method_name(hardness, level, also=HARDNESS)
         kind = METHODS[name]
     found = described_parameters(kind)
     if as_json:

@@ -211,7 +211,7 @@ def train(
 
       augcl train molecules.csv --target logP     a table with a column smiles
 
-      augcl train --set hardness.reward=1.5       any other parameter
+      augcl train --set method.layers=2           any other parameter
     """
     if resume and overwrite:
         raise InputError("--resume continues a run and --overwrite replaces it: give only one")

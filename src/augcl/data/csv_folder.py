@@ -33,6 +33,7 @@ CSV_FILES = (
     "(node, features; label for a single graph) and graphs.csv (graph, label); or the same as "
     ".parquet"
 )
+RENAME = ": rename the one that holds the names"
 EDGE_IDS, NODE_IDS, GRAPH_IDS = (
     ("source", "target", "graph"),
     ("node", "id", "graph"),
@@ -162,7 +163,9 @@ def need_edges(folder: Path) -> Path:
     """Return the file of the edges; raise `InputError` with the expected files if it is missing."""
     found = table_file(folder, "edges")
     if found is None:
-        raise InputError(f"{folder / 'edges.csv'} does not exist: give {CSV_FILES}")
+        there = sorted(file.name for file in folder.iterdir() if file.suffix.lower() in TABLES)
+        found_instead = f". The folder has {', '.join(there[:5])}" if there else ""
+        raise InputError(f"{folder / 'edges.csv'} does not exist: give {CSV_FILES}{found_instead}")
     return found
 
 
@@ -197,13 +200,16 @@ def read_tables(
     missing: str = "error",
 ) -> Tables:
     """Order the nodes and number the ends of the edges; skip the columns `not_features`."""
-    source, target = edges.text(edges.need("source")), edges.text(edges.need("target"))
+    source, target = (
+        edges.text(edges.need(end, cure=": name the two ends of an edge source and target"))
+        for end in ("source", "target")
+    )
     if nodes is None:
         owner = edges
         node = pa.chunked_array([source, target]).combine_chunks()
     else:
         owner = nodes
-        node = nodes.text(nodes.need("node", "id"))
+        node = nodes.text(nodes.need("node", "id", cure=RENAME))
     if not len(node):
         raise InputError(f"{owner.label} has a header but no lines: there are no nodes")
     names, graph_of = _graphs(owner, graphs)
@@ -236,7 +242,7 @@ def read_tables(
             row = int(lost.argmax())
             scope = f" with graph {edges.text('graph')[row].as_py()!r}" if per_graph else ""
             raise InputError(
-                f"{edges.at(row)}: node {end[row].as_py()!r} is not in {owner.short}{scope}"
+                f"{edges.at(row)}: node {end[row].as_py()!r} is not in {owner.short}{scope}: add it"
             )
         pairs.append(position[place])
     columns, x = _features(nodes, first[order], not_features, missing)
@@ -265,7 +271,7 @@ def _graphs(owner: Table, graphs: Table | None) -> tuple[Any, Array]:
     """Return the names of all graphs, and the graph of each line of `owner`."""
     column = owner.first_of("graph")
     own = owner.text(column) if column else None
-    listed = None if graphs is None else graphs.text(graphs.need("graph", "id"))
+    listed = None if graphs is None else graphs.text(graphs.need("graph", "id", cure=RENAME))
     if graphs is None or listed is None:
         names = pa.array(["graph"]) if own is None else pc.unique(own)
     else:
@@ -298,7 +304,9 @@ def _features(
 ) -> tuple[list[str] | None, Tensor | None]:
     if nodes is None:
         return None, None
-    columns, x = nodes.numbers(without=(nodes.need("node", "id"), "graph", *but), missing=missing)
+    columns, x = nodes.numbers(
+        without=(nodes.need("node", "id", cure=RENAME), "graph", *but), missing=missing
+    )
     return (None, None) if x is None else (columns, x[torch.from_numpy(order)])
 
 
@@ -308,7 +316,7 @@ def _targets_of_graphs(graphs: Table | None, how: Reading) -> Targets:
         if how.target is not None:
             raise NoTargetError(f"no column {how.target!r} to predict: there is no graphs.csv")
         return Targets()
-    return targets_of_graphs(graphs, how, but=(graphs.need("graph", "id"),))
+    return targets_of_graphs(graphs, how, but=(graphs.need("graph", "id", cure=RENAME),))
 
 
 def targets_of_graphs(graphs: Table, how: Reading, but: Sequence[str] = ()) -> Targets:
@@ -371,7 +379,7 @@ def graph_of_tables(
     chosen: list[str] = []
     left: list[str] = []
     if nodes is not None:
-        chosen, left = node_targets(nodes, how, ids=(nodes.need("node", "id"),))
+        chosen, left = node_targets(nodes, how, ids=(nodes.need("node", "id", cure=RENAME),))
     elif how.target is not None:
         raise InputError(f"no column {how.target!r} to predict: there is no nodes.csv")
     parts = read_tables(edges, nodes, None, not_features=[*chosen, *left], missing=how.missing)

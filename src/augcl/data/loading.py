@@ -21,7 +21,7 @@ from augcl.data.node_graph import NodeGraph
 from augcl.data.planetoid import PARTS
 from augcl.data.table import TABLES
 from augcl.data.targets import Reading, with_task
-from augcl.errors import InputError, one_of
+from augcl.errors import InputError, did_you_mean
 
 if TYPE_CHECKING:
     from torch_geometric.data import Data
@@ -350,8 +350,24 @@ def _wanted(name_or_path: PathLike, data_dir: PathLike | None) -> tuple[str | No
     if path.exists():
         return None, path
     if os.sep in name or "/" in name or path.suffix:
-        raise InputError(f"{name} does not exist: give {KNOWN}; or a name that augcl data lists")
+        near = did_you_mean(path.name, _beside(path))
+        raise InputError(
+            f"{name} does not exist: {near}give {KNOWN}; or a name that augcl data lists"
+        )
     found = find_graph_set(name, folders) or find_node_set(name, folders)
     if found is None:
-        one_of(name, [*names(), *ALIASES], "data set")  # raises, and names the closest
+        known_names = [*names(), *ALIASES]
+        near = did_you_mean(name, [*_beside(path), *known_names])
+        raise InputError(
+            f"unknown data set {name!r}: {near}no file or folder here has this name; "
+            f"choose from {', '.join(known_names)}, or give a path"
+        )
     return None, found
+
+
+def _beside(path: Path) -> list[str]:
+    """Return the names in the folder of a path that does not exist, to find a typing error."""
+    try:
+        return sorted(os.listdir(path.parent))
+    except OSError:
+        return []

@@ -27,6 +27,7 @@ ELEMENTS = (
 # fmt: on
 """Elements with a column of their own; all others share the column "element=other"."""
 
+TABLES_OF_GRAPHS = ("edges", "nodes", "graphs")
 BONDS = ("single", "double", "triple", "aromatic")
 ATOM_COLUMNS = [
     *(f"element={symbol}" for symbol in (*ELEMENTS, "other")),
@@ -104,10 +105,7 @@ def read_molecules(path: str | os.PathLike[str], how: Reading | None = None) -> 
     if told.smiles is None:
         column = next((name for name in header if name.lower() == "smiles"), None)
         if column is None:
-            raise InputError(
-                f"{file} has no column smiles: name it with smiles= (--smiles); graphs as tables "
-                f"are a folder with edges.csv. The columns are {', '.join(header)}"
-            )
+            raise InputError(_no_smiles(file, header))
     else:
         column = told.smiles
     table = Table.read(file, ids=(column, "name", "id"))
@@ -121,6 +119,17 @@ def read_molecules(path: str | os.PathLike[str], how: Reading | None = None) -> 
         y = None if found.y is None else found.y[kept]
         parts = found._replace(y=y)._asdict()
         return _graphs(molecules, texts, kept, called, file.stem, **parts)
+
+
+def _no_smiles(file: Path, header: Sequence[str]) -> str:
+    """Return what to do with a table without a column smiles; most often it lists edges."""
+    if file.stem in TABLES_OF_GRAPHS:
+        return f"{file} is one table of a folder of graphs: give the folder, {file.parent}"
+    return (
+        f"{file} has no column smiles: name it with smiles= (--smiles) if these are molecules; is "
+        f"it a list of edges? Save it in a folder of its own as edges{file.suffix}, with the "
+        f"columns source and target, and give the folder. The columns are {', '.join(header)}"
+    )
 
 
 def _molecules(

@@ -19,7 +19,7 @@ from torch import Tensor
 
 from augcl.data.labels import one_hot
 from augcl.data.limits import MOST_COLUMNS, lines
-from augcl.errors import InputError, warn_user
+from augcl.errors import InputError, did_you_mean, warn_user
 
 Array = np.ndarray[Any, Any]
 
@@ -180,13 +180,14 @@ class Table:
         """Return the first of `names` that is a column, or None."""
         return next((name for name in names if name in self._table.column_names), None)
 
-    def need(self, *names: str) -> str:
-        """Return the first of `names` that is a column, or raise `InputError`."""
+    def need(self, *names: str, cure: str = "") -> str:
+        """Return the first of `names` that is a column, or raise `InputError` with the `cure`."""
         found = self.first_of(*names)
         if found is None:
             raise InputError(
                 f"{self.head}: no column {' or '.join(names)}; "
-                f"the columns are {', '.join(self._table.column_names)}"
+                f"{did_you_mean(names[0], self.columns)}the columns are {', '.join(self.columns)}"
+                f"{cure}"
             )
         return found
 

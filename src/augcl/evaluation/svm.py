@@ -281,8 +281,8 @@ def check_classes(y: Ints, classes: Sequence[Any], folds: int) -> None:
     fewer = [k for k in range(folds - 1, 1, -1) if smallest_class(k) <= count]
     cure = f"use folds={fewer[0]}" if fewer else "merge it with another class or drop it"
     many = len(classes) > len(y) / 3  # most likely a number to predict
-    hint = HINT if many else ""
+    hint = HINT if many and not isinstance(classes[least], str) else ""
     raise InputError(
-        f"class {classes[least]!r} has only {count} members, "
+        f"class {classes[least]!r} has only {count} member{'s' * (count > 1)}, "
         f"but {folds} folds need {needed}: {cure}{hint}"
     )

@@ -101,6 +101,7 @@ class AffinityUncertainty(Hardness):
     warmup, passes : int
         Passes over the batches with cross-entropy, and after them with the estimator's loss.
     optimizer : {"adam", "sgd"}
+        Optimizer of the network.
     lr : float
         Learning rate of the network.
     reduction : {"mean", "sum"}

@@ -185,6 +185,7 @@ def _of_graph(graph: NodeGraph, plan: Plan) -> Cost:
     negatives = step if plan.candidates is None else min(step, plan.candidates)
     filled = share_filled(graph.x) * N * graph.num_features
     epoch = 5e-10 * N * negatives * width + 1e-9 * (filled + E) * 2 * width
+    epoch += 5e-3 * math.ceil(N / step)  # what a step takes however small it is
     activations = 4.0 * 2 * step * 20 * width  # both views, with their gradients
     features = 3 * (12.0 * filled + 40.0 * E) * step / N
     # Sampled negatives: both views of each against both of each node, and their gradients.

@@ -95,9 +95,12 @@ def write_embeddings(
 
 def read_embeddings(path: Path) -> Embeddings:
     """Read a file that `write_embeddings` wrote, or another one with the same arrays or columns."""
-    ending = check_ending(path)
     if not path.exists():
-        raise InputError(f"{path} does not exist")
+        raise InputError(
+            f"{path} does not exist: give the folder of a finished run (--out of augcl train) or a "
+            "file that augcl embed wrote"
+        )
+    ending = check_ending(path)
     regular(path)
     try:
         return _read_npz(path) if ending == ".npz" else _checked(path, _read_table(path))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -43,11 +44,11 @@ PAPER_NAMES = {
 """Names of the methods in papers' tables, where they differ from ours."""
 
 
-def method_name(name: str, level: str | None = None) -> str:
+def method_name(name: str, level: str | None = None, *, also: Iterable[str] = ()) -> str:
     """Return our name of a method that is given by our name or the paper's, in any case.
 
     Two methods can share a name, one for graphs and one for nodes: `level` ("graph" or "node")
-    decides between them.
+    decides between them. `also` are further names that the error may propose.
 
     >>> method_name("graphcl"), method_name("wl"), method_name("MVGRL", "graph")
     ('GraphCL', 'WLKernel', 'MVGRLGraphs')
@@ -58,7 +59,8 @@ def method_name(name: str, level: str | None = None) -> str:
 
     found = [n for n in METHODS if plain(name) in (plain(n), plain(PAPER_NAMES.get(n, n)))]
     if not found:
-        one_of(name, dict.fromkeys([*METHODS, *PAPER_NAMES.values()]), "method")
+        what = "method or hardness" if also else "method"
+        one_of(name, dict.fromkeys([*METHODS, *PAPER_NAMES.values(), *also]), what)
     return next((n for n in found if METHODS[n].level == level), found[0])
 
 
@@ -78,6 +80,27 @@ def method_facts() -> list[dict[str, Any]]:
     ]
 
 
+SHARED = {
+    "activation": "Function after each layer.",
+    "batch_size": "Number of graphs in a batch.",
+    "device": '"cpu", "cuda", "cuda:1" or "auto".',
+    "layers": "Number of layers of the encoder.",
+    "lr": "Learning rate.",
+    "norm": "Normalisation after each layer.",
+    "pooling": "How the vectors of the nodes become the vector of their graph.",
+    "positive_in_denominator": "Whether the positive is in the denominator of the loss, too.",
+    "progress": "Show a progress bar when the error stream is a terminal.",
+    "random_state": "Seed of every draw.",
+    "symmetric": "Average the loss over both directions, so that each view is the anchor once.",
+    "tau": "Temperature of the loss.",
+    "weight_decay": "Weight decay of the optimizer.",
+    "weights_every": "Epochs from one computation of live weights to the next.",
+    "width": "Width of each layer of the encoder.",
+}
+"""What parameters mean that many methods have, for docstrings that only name their type."""
+SEE = re.compile(r"(?:See|As in|As for) `(\w+)`")
+
+
 def described_parameters(kind: type) -> dict[str, tuple[Any, str]]:
     """Return default and description of each constructor parameter, from signature and docstring.
 
@@ -90,10 +113,26 @@ def described_parameters(kind: type) -> dict[str, tuple[Any, str]]:
         documentation = inspect.cleandoc(base.__doc__ or "")
         section = re.search(r"Parameters\n-+\n(.*?)(\n\n\w+\n-+\n|\Z)", documentation, re.DOTALL)
         for entry in re.split(r"\n(?=\S)", section[1] if section else ""):
-            names, _, rest = entry.partition(" : ")
-            text = " ".join(rest.partition("\n")[2].split())
-            described |= {name.strip(): text for name in names.split(",") if text}
-    return {name: (default, described.get(name, "")) for name, default in parameters(kind).items()}
+            head, _, rest = entry.partition("\n")
+            names, text = re.split(r" :(?: |$)", head)[0], " ".join(rest.split())
+            described |= {
+                name.strip(): text.replace("``", "`") for name in names.split(",") if text
+            }
+    return {
+        name: (default, _meaning(name, described)) for name, default in parameters(kind).items()
+    }
+
+
+def _meaning(name: str, described: Mapping[str, str]) -> str:
+    """Return what a parameter means; follow "See `GraphCL`", and take "…" for what is not named."""
+    text = described.get(name) or described.get("…", "")
+    see = SEE.match(text)
+    if see is None:
+        return text or SHARED.get(name, "")
+    classes = {found.__name__: found for found in (*METHODS.values(), *HARDNESS.values())}
+    there = described_parameters(classes[see[1]]) if see[1] in classes else {}
+    meant = there.get(name, (None, ""))[1] or SHARED.get(name, "")
+    return meant.removesuffix(".") + text[see.end() :] if meant else text
 
 
 CLASSIFIERS: dict[str, type[Method]] = {"Structure2VecClassifier": Structure2VecClassifier}

@@ -454,8 +454,13 @@ def recommendation(
     if untested:
         first = first.replace(", and every cheaper row is worse beyond noise", "")
     waiting = [out for out in left_out if out.seconds is not None]
-    if untested:
+    if untested and len(rows[best].outer) == 1:
         second = "One training cannot tell a difference from noise: repeat with --seeds 3 or more."
+    elif untested:
+        second = (
+            f"All trainings of {best} have the same score, so that noise cannot be measured: "
+            f"more labelled {things} could tell the rows apart."
+        )
     elif chosen != best:
         second = (
             f"{best}{_seconds_of(rows[best])} may do better, but it takes more labelled {things} "

@@ -438,7 +438,10 @@ def check(
     check_shared(type(_parts(model)[0]))
     model.check()
     if isinstance(data, GraphSet) and len(data) < 2:
-        raise InputError(f"{spec.dataset} has one graph: contrasting needs two or more")
+        raise InputError(
+            f"{spec.dataset} has one graph: contrasting needs two or more; "
+            "to embed its nodes, choose a method for nodes (augcl methods --level node)"
+        )
     if judge and data.y is not None and data.task != "classification":
         known = ~data.y.isnan().cpu().reshape(len(data.y), -1)
         if int(known.any(dim=1).sum()) < 2 * FOLDS:
@@ -459,6 +462,7 @@ def check(
                 random_parts(len(known), seeds=[0])
         except InputError as error:
             reason = str(error).replace("use folds=", "use augcl evaluate --folds ")
+            reason = reason.replace("task=", "--task ")
             raise InputError(
                 f"the embeddings of {spec.dataset} cannot be evaluated: {reason}; "
                 "augcl train --no-evaluate trains without an evaluation"

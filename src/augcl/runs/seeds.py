@@ -205,7 +205,8 @@ def result_title(result: dict[str, Any]) -> str:
     """Return what was trained on what, in one line."""
     beside = result["spec"].get("beside")
     method = f"{result['method']} beside {beside}" if beside else result["method"]
-    return f"{method} + {result['hardness']} on {Path(result['dataset']).name}"
+    weighted = "" if result["hardness"] == "none" else f" + {result['hardness']}"
+    return f"{method}{weighted} on {Path(result['dataset']).name}"
 
 
 def has_spread(accuracy: dict[str, Any]) -> bool:

@@ -208,9 +208,11 @@ def make_fabric(device: str, *, alone: bool = False) -> Fabric | OneCPU:
     try:
         fabric = Fabric(accelerator=kind, devices=[int(number)] if number else 1)
     except (RuntimeError, ValueError, TypeError, MisconfigurationException) as error:
+        lacking = kind == "cuda" and not torch.cuda.is_available()
+        reason = "torch finds no GPU" if lacking else error
         raise InputError(
             f"device {device!r} cannot be used here: use cpu or auto, or, with a GPU, cuda or "
-            f"cuda:1 ({error})"
+            f"cuda:1 ({reason})"
         ) from None
     fabric.launch()
     return fabric
