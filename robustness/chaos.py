@@ -41,6 +41,7 @@ import torch
 
 from augcl.cli import main as command_line
 from augcl.training.checkpoint import Snapshot
+from augcl.training.estimator import Estimator
 from augcl.training.loop import make_fabric
 from robustness.corpus import quiet_environment
 
@@ -108,6 +109,7 @@ def _import_all() -> None:
     for name in USED:
         importlib.import_module(name)
     make_fabric("cpu")
+    Estimator.checkpoint_seconds = 0.0  # trainings here are shorter than the time between two
 
 
 def _write_graphs(folder: Path, count: int = 12) -> None:
