@@ -50,8 +50,8 @@ SECONDS = 600.0
 HARMLESS = re.compile(r"no run to resume|: \d+ of \d+, ")
 """What a command may say before it is stopped: a new run, and how far it is, every 30 s."""
 STOPPED = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGKILL: -signal.SIGKILL}
-TIMES = ("seconds", "memory", "versions", "use", "time")
-"""Parts of names of what differs between equal runs."""
+TIMES = ("seconds", "memory", "versions", "use", "time", "recommended", "expected")
+"""Parts of names of what differs between equal runs; the cheapest row is chosen by seconds."""
 TRAIN = ("train", "mine", "--epochs", "8", "--hardness", "augcl", "--no-evaluate", "--out", "out")
 COMPARE = ("compare", "mine", "--budget", "none", "--methods")
 REPRODUCE = ("reproduce", "graph-classification", "--datasets", "MUTAG", "--methods")
@@ -151,6 +151,8 @@ def _start(command: Sequence[str], work: Path, most: int | None = None) -> int:
     except BaseException:
         traceback.print_exc()
     finally:
+        for late in (signal.SIGINT, signal.SIGTERM):  # the command has ended
+            signal.signal(late, signal.SIG_IGN)
         threading._shutdown()  # type: ignore[attr-defined]  # as at the end of a program
         atexit._run_exitfuncs()
         sys.stderr.flush()
