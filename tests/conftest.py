@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -40,6 +41,14 @@ def one_thread() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch, threadpool_limits(1):
         patch.setenv("OMP_NUM_THREADS", "1")
         torch.set_num_threads(1)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_wait_for_the_disk() -> Iterator[None]:
+    """Only a power failure tells whether a file was synced; child processes still sync theirs."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "fsync", lambda handle: None)
         yield
 
 
