@@ -36,7 +36,8 @@ def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 def one_thread() -> Iterator[None]:
     """Small tensors, and several test processes: more threads only wait for each other.
 
-    The variable is for libraries that are loaded later, and for child processes.
+    The variable is for libraries that are loaded later, and for child processes, whose last bits
+    may be others with another number of threads.
     """
     with pytest.MonkeyPatch.context() as patch, threadpool_limits(1):
         patch.setenv("OMP_NUM_THREADS", "1")

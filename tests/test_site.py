@@ -95,7 +95,6 @@ def test_the_lesson_runs(lesson, tmp_path):
         script = script.replace(many, few)
     (tmp_path / lesson.name).write_text(script)
     environment = {**os.environ, "MPLBACKEND": "agg", "PYTHONWARNINGS": "default"}
-    environment["OMP_NUM_THREADS"] = "1"  # other tests run beside it
     done = subprocess.run(
         [sys.executable, lesson.name], cwd=tmp_path, env=environment, capture_output=True, text=True
     )

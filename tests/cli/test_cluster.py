@@ -37,7 +37,6 @@ class Machines:
             **os.environ,
             "AUGCL_HIDDEN": str(hidden),
             "PYTHONPATH": os.pathsep.join([str(TESTS), *sys.path]),
-            "OMP_NUM_THREADS": "1",
         }
         self.scheduler = self._start(
             "scheduler", "--host", "127.0.0.1", "--port", 0, "--scheduler-file", self.file, *QUIET
