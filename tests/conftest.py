@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 import torch
 from hypothesis import settings
+from threadpoolctl import threadpool_limits
 
 import references
 from augcl.data import GraphSet, NodeGraph, load
@@ -31,9 +33,24 @@ def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def one_thread() -> None:
-    """Small tensors, and several test processes: more threads only wait for each other."""
-    torch.set_num_threads(1)
+def one_thread() -> Iterator[None]:
+    """Small tensors, and several test processes: more threads only wait for each other.
+
+    The variable is for libraries that are loaded later, and for child processes, whose last bits
+    may be others with another number of threads.
+    """
+    with pytest.MonkeyPatch.context() as patch, threadpool_limits(1):
+        patch.setenv("OMP_NUM_THREADS", "1")
+        torch.set_num_threads(1)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_wait_for_the_disk() -> Iterator[None]:
+    """Only a power failure tells whether a file was synced; child processes still sync theirs."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "fsync", lambda handle: None)
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -65,7 +65,7 @@ def graph():
 
 
 def assert_device_is_no_matter(kind, data, **options):
-    options = {"epochs": 3, "progress": False, **options}
+    options = {"epochs": 2, "progress": False, **options}
     here = kind(**options).fit(data)
     with pretend_cuda() as there:
         model = kind(**options, device="cuda").fit(data)
@@ -141,7 +141,7 @@ def test_lightning_fabric_which_trains_on_cuda_does_what_we_do_without_it(
 @pytest.mark.parametrize("level", ["graph", "node"])
 def test_every_hardness_weighs_the_same(name, level, graphs, graph):
     kind, data = {"graph": (augcl.GraphCL, graphs), "node": (augcl.GCA, graph)}[level]
-    assert_device_is_no_matter(kind, data, hardness=SETTINGS[name], warmup=1)
+    assert_device_is_no_matter(kind, data, hardness=SETTINGS[name], warmup=1, epochs=3)
 
 
 @pytest.mark.parametrize("options", [{"candidates": 16}, {"weights": "live"}, {"sample": 20}])

@@ -10,6 +10,7 @@ from importlib.metadata import packages_distributions, requires
 from pathlib import Path
 
 import pytest
+from tests.cli.conftest import augcl as augcl_command
 
 import augcl
 from augcl import errors
@@ -115,11 +116,13 @@ def test_a_python_without_a_wheel_is_told_which_have_one(monkeypatch):
     ],
     ids=lambda value: value if isinstance(value, str) else " ".join(value),
 )
-def test_a_corner_without_its_package_says_so_in_one_line(run, tmp_path, package, command):
-    done = run([package], *command)
-    assert (done.returncode, done.stdout) == (2, "")
+def test_a_corner_without_its_package_says_so_in_one_line(monkeypatch, tmp_path, package, command):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setitem(sys.modules, package, None)
+    done = augcl_command(*command)
+    assert (done.code, done.out) == (2, "")
     line = f"augcl: .* needs {package}: pip install 'augcl\\[{EXTRAS[package]}\\]'\n"
-    assert re.fullmatch(line, done.stderr)
+    assert re.fullmatch(line, done.err)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -182,20 +185,21 @@ def older(molecules, tmp_path):
     return file.parent
 
 
-def test_a_model_of_an_older_version_is_refused_in_one_line(older, run):
+def test_a_model_of_an_older_version_is_refused_in_one_line(older):
     with pytest.raises(InputError, match="was written by an older augcl"):
         augcl.load_model(older)
-    done = run(["nothing"], "embed", older, "MUTAG")
-    assert (done.returncode, len(done.stderr.splitlines())) == (2, 1)
-    assert done.stderr.endswith("was written by an older augcl: train again\n")
+    done = augcl_command("embed", older, "MUTAG")
+    assert (done.code, len(done.err.splitlines())) == (2, 1)
+    assert done.err.endswith("was written by an older augcl: train again\n")
 
 
-def test_a_run_of_an_older_version_is_refused_in_one_line(run, tmp_path):
+def test_a_run_of_an_older_version_is_refused_in_one_line(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
     (tmp_path / "x").mkdir()
     (tmp_path / "x" / "result.json").write_text('{"dataset": "MUTAG"}')
-    done = run(["nothing"], "report", "x")
-    assert (done.returncode, len(done.stderr.splitlines())) == (2, 1)
-    assert "x/result.json was written by an older augcl" in done.stderr
+    done = augcl_command("report", "x")
+    assert (done.code, len(done.err.splitlines())) == (2, 1)
+    assert "x/result.json was written by an older augcl" in done.err
 
 
 def test_mutag_is_the_only_data_in_the_package():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import math
+from functools import cache
 from numbers import Integral, Real
 from operator import ge, gt, le, lt
 from typing import Any
@@ -19,6 +20,11 @@ def parameters(kind: type) -> dict[str, Any]:
     >>> parameters(Method)
     {'epochs': 40, 'lr': 0.1}
     """
+    return dict(_defaults(kind))
+
+
+@cache  # tables ask for the settings of thousands of cells
+def _defaults(kind: type) -> dict[str, Any]:
     given = inspect.signature(kind).parameters
     return {name: parameter.default for name, parameter in given.items()}
 

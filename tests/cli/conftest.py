@@ -10,9 +10,11 @@ import zipfile
 from collections.abc import Callable
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import pytest
+import typer.main
 
 from augcl.cli.main import main
 
@@ -24,6 +26,7 @@ TU = {
     "node_labels": "0\n1\n2\n0\n0\n1\n2\n0\n1\n2\n",
     "node_attributes": "".join(f"{i}.5, {i}\n" for i in range(10)),
 }
+get_command = cache(typer.main.get_command)  # reads the signatures of all commands
 PROGRESS = re.compile(r"[\w ]+: \d+ of \d+(, .*)?, \d+ s$")
 
 
@@ -47,6 +50,7 @@ def augcl(*arguments: object) -> Answer:
     with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
         patch.setattr(sys, "argv", ["augcl", *map(str, arguments)])
         patch.setattr(warnings, "showwarning", warnings.showwarning)  # main sets its own
+        patch.setattr(typer.main, "get_command", get_command)
         with pytest.raises(SystemExit) as stop:
             main()
     return Answer(stop.value.code, out.getvalue(), err.getvalue())

@@ -20,14 +20,12 @@ RUN = ("--seeds", "1", "--jobs", "1", "--no-evaluate")
 
 
 def start(*arguments, cwd=None):
-    # One thread, as in this process: another number may give other last bits.
     return subprocess.Popen(
         [*AUGCL, *map(str, arguments)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
         cwd=cwd,
-        env={**os.environ, "OMP_NUM_THREADS": "1"},
         start_new_session=True,  # signals to its group reach its workers and nobody else
         preexec_fn=_listen_to_ctrl_c,
     )

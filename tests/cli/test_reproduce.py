@@ -97,7 +97,6 @@ def test_killed_with_its_workers_it_goes_on_to_the_same_tables(place, succeeds, 
         [*command, *map(str, THREE_ROWS), "--jobs", "2", "--out", killed],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        env={**os.environ, "OMP_NUM_THREADS": "1"},
         start_new_session=True,  # its workers are in its group, and nobody else
     )
     deadline = time.monotonic() + 240

@@ -2,7 +2,6 @@
 
 import csv
 import json
-import os
 import re
 import signal
 import subprocess
@@ -198,7 +197,6 @@ def test_a_run_killed_amid_the_frozen_weights_goes_on_to_the_same_embeddings(
     command = (*map(str, command), "--no-evaluate", "--out")
     dead = subprocess.run(
         [sys.executable, "-c", KILLED, *command, tmp_path / "killed"],
-        env={**os.environ, "OMP_NUM_THREADS": "1"},
         capture_output=True,
         text=True,
     )

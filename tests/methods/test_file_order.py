@@ -8,6 +8,7 @@ could remember together with their place.
 """
 
 import warnings
+from functools import cache
 
 import numpy as np
 import pytest
@@ -62,6 +63,7 @@ def small(name, **options):
     return kind(**{k: v for k, v in SMALL.items() if k in known}, **options)
 
 
+@cache
 def graphs(*, twins):
     """Rings with few chords and random labels."""
     rng = np.random.default_rng(0)
@@ -81,6 +83,7 @@ def graphs(*, twins):
     return drawn.select([*range(PAIRS), *range(PAIRS)]) if twins else drawn
 
 
+@cache
 def nodes(*, twins):
     """A random graph with random words; twins are two sheets over one of half the size.
 

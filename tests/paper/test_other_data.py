@@ -23,18 +23,16 @@ def two_records(tmp_path):
     return tmp_path
 
 
-def test_the_page_shows_the_scores_beside_each_other_and_what_is_missing(two_records):
-    page = render(two_records)["results/other_data.md"]
+def test_pages_show_the_scores_beside_each_other_and_what_is_missing(two_records):
+    rendered = render(two_records)
+    page = rendered["results/other_data.md"]
     assert "| ESOL, random | R² | 1 | -0.010 | 0.750 | – | 0.800 | – | – | – |" in page
     assert "| ESOL, by scaffold | R² | – | – | – | – | – | – | – | – |" in page
     assert "GraphCL has a higher mean than Morgan in 1 of 1 row." in page
     assert "With bonds the" not in page
-
-
-def test_the_summary_links_to_the_page(two_records):
-    page = render(two_records)["RESULTS.md"]
-    assert "| ESOL, random | R² | -0.010 | 0.750 | – | 0.800 |" in page
-    assert "(results/other_data.md)" in page
+    summary = rendered["RESULTS.md"]
+    assert "| ESOL, random | R² | -0.010 | 0.750 | – | 0.800 |" in summary
+    assert "(results/other_data.md)" in summary
 
 
 def test_without_records_there_is_no_page(tmp_path):

@@ -70,17 +70,17 @@ def test_settings_without_a_seed_in_common_make_no_selected_row(tmp_path):
 
 
 def test_a_training_of_nodes_is_judged_by_two_protocols(tmp_path):
-    cell = NODES.cell("planted-1000", "training-free")
+    cell = NODES.cell("planted-500", "training-free")
     cell.compute(tmp_path, None)
-    study = Study(tmp_path, ("planted-1000",), ("training-free",), seeds=1)
+    study = Study(tmp_path, ("planted-500",), ("training-free",), seeds=1)
     data = cell.spec.load()
     embedded = cell.spec.estimator(data, 0, progress=False).fit_transform(data)
     for protocol, shown in [("linear-10-10-80", None), ("logistic-10-10-80",) * 2]:
-        found = replace(study, protocol=shown).results(NODES)["planted-1000"]["training-free"]
+        found = replace(study, protocol=shown).results(NODES)["planted-500"]["training-free"]
         score = augcl.evaluate(embedded, data, protocol=protocol, random_state=0, progress=False)
         assert found.mean == pytest.approx(score.mean)
     titles = [grid.title for grid in compared(study, NODES).grids]
-    assert titles == ["planted-1000", "planted-1000, logistic-10-10-80"]
+    assert titles == ["planted-500", "planted-500, logistic-10-10-80"]
 
 
 def test_a_training_judged_by_one_protocol_has_no_row_in_the_table_of_the_other(tmp_path):
