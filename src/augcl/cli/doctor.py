@@ -137,7 +137,6 @@ def _data(
         dataset,
         method=method,
         hardness="augcl" if hardness_options else "none",
-        epochs=None if of_nodes else 40,
         features=features,
         options=options,
         hardness_options=hardness_options,

@@ -426,7 +426,8 @@ def look_at_cost(
     checked = None
     if tried is not None:
         checked = price(tried.cost, plan, seeds=seeds, at_once=at_once)
-    title = f"augcl train, {spec.method} + {spec.hardness}, {plan.epochs} epochs"
+    weighted = "" if spec.hardness == "none" else f" + {spec.hardness}"
+    title = f"augcl train, {spec.method}{weighted}, {plan.epochs} epochs"
     title += "" if of_nodes else f", {seeds} seeds, {at_once} at once"
     findings = look_at_price(title, expected, checked, tried, of_nodes=of_nodes)
     findings += look_at_steps(data, plan)
