@@ -20,18 +20,19 @@ def two_records(tmp_path):
     esol = SETS["ESOL"]
     store(tmp_path, place(esol, "random", "Morgan", 0), record(0.75))
     store(tmp_path, place(esol, "random", "GraphCL", 0), record(0.80))
+    store(tmp_path, place(esol, "random", "GraphCL beside Morgan", 0), record(0.85))
     return tmp_path
 
 
 def test_pages_show_the_scores_beside_each_other_and_what_is_missing(two_records):
     rendered = render(two_records)
     page = rendered["results/other_data.md"]
-    assert "| ESOL, random | R² | 1 | -0.010 | 0.750 | – | 0.800 | – | – | – |" in page
+    assert "| ESOL, random | R² | 1 | -0.010 | 0.750 | – | 0.800 | – | 0.850 | – |" in page
     assert "| ESOL, by scaffold | R² | – | – | – | – | – | – | – | – |" in page
     assert "GraphCL has a higher mean than Morgan in 1 of 1 row." in page
     assert "With bonds the" not in page
     summary = rendered["RESULTS.md"]
-    assert "| ESOL, random | R² | -0.010 | 0.750 | – | 0.800 |" in summary
+    assert "| ESOL, random | R² | -0.010 | 0.750 | – | 0.850 |" in summary
     assert "(results/other_data.md)" in summary
 
 
@@ -51,7 +52,7 @@ def test_the_spread_is_over_all_runs_and_fewer_seeds_are_counted(tmp_path):
     rows = {row[0]: row for row in tables(tmp_path)["nodes"].rows}
     assert rows["Chameleon, ten splits"][2:] == (
         *("2", "20.00", "10.00"),  # raw features need one seed only
-        *("15.00 ± 5.00 (1)", "25.00 ± 11.18", "–", "–"),
+        *("15.00 ± 5.00 (1)", "25.00 ± 11.18", "–", "–", "–"),
     )
     assert set(rows[actor.row(split)][2:]) == {"–"}
 

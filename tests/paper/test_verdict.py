@@ -109,3 +109,13 @@ def test_a_row_judged_by_another_protocol_beats_nobody():
     means = {"GRACE": 0.82, "DCL": 0.82, "GRACE-liblinear": 0.90}
     (methods,) = sentences(means, NODES_GRACE, level="node")
     assert methods == "No method beats GRACE here beyond noise."
+
+
+def test_what_beats_the_row_without_training_is_told():
+    none = sentences(LEVEL | {"training-free": 0.86})[-1]
+    assert none == "No row beats the training-free one here beyond noise."
+    some = sentences(LEVEL | {"training-free": 0.80, "untrained": 0.9, "oracle": 0.99})[-1]
+    assert some.startswith("The training-free row is beaten here by GraphCL (+5.00 [")
+    assert "DCL (" in some
+    assert "untrained" not in some
+    assert "oracle" not in some

@@ -36,6 +36,13 @@ def verdict(rows: Mapping[str, Accuracies], table: Table) -> list[str]:
     room = headroom(rows, table)
     if room is not None:
         sentences.append(_room(table.base, room))
+    trained_rows = [
+        r for r in rows if r not in (table.floor, table.free) and not table.knows_labels(r)
+    ]
+    above = {row: _difference(rows, row, table.free) for row in trained_rows}
+    known = {row: found for row, found in above.items() if found is not None}
+    if known:
+        sentences.append(_without_training(table.free, known))
     return sentences
 
 
@@ -67,6 +74,15 @@ def _methods(base: str, tested: Mapping[str, PairedDifference]) -> str:
     return text + "."
 
 
+def _without_training(free: str, tested: Mapping[str, PairedDifference]) -> str:
+    """Return a sentence on the rows that beat what needs no training, with Holm's correction."""
+    adjusted = dict(zip(tested, holm([found.p for found in tested.values()]), strict=True))
+    better = [row for row, p in adjusted.items() if p < LEVEL and tested[row].mean > 0]
+    if not better:
+        return f"No row beats the {free} one here beyond noise."
+    return f"The {free} row is beaten here by {', '.join(f'{r} ({tested[r]})' for r in better)}."
+
+
 def _room(base: str, room: PairedDifference) -> str:
     """Return a sentence on the oracle, which knows which negatives are false."""
     if room.p < LEVEL and room.mean > 0:
@@ -89,6 +105,11 @@ def majority(rows: Mapping[str, Accuracies]) -> str:
     share = next((found.majority for found in rows.values()), None)
     return "" if share is None else f"{100 * share:.2f}"
 
+
+FREE = {
+    "graph": "counts of Weisfeiler–Lehman labels (WLFeatures)",
+    "node": "features smoothed over the edges (Propagation)",
+}
 
 TESTS = {
     "graph": "corrected resampled t-test over the folds of all seeds",
@@ -120,13 +141,15 @@ def comparison(name: str, results: Results, table: Table, *, notes: Sequence[str
 def _of_dataset(dataset: str, rows: Mapping[str, Accuracies], table: Table) -> Grid:
     seeds = max(len(found.runs) for found in rows.values())
     paper_has_it = any(table.published(row, dataset) for row in rows)
-    lines = []
+    free = rows.get(table.free)
+    lines: list[tuple[str, ...]] = []
     if majority(rows):
         beside = ("", "") if paper_has_it else ()
-        lines.append((MAJORITY, majority(rows), *beside, "", ""))
+        lines.append((MAJORITY, majority(rows), *beside, "", "", *([""] if free else [])))
     for row, found in rows.items():
         paper = table.published(row, dataset)
         base = None if row == table.base else rows.get(table.base)
+        more = against(found, None if row == table.free else free)[:1] if free else ()
         fewer = f" ({len(found.runs)})" if len(found.runs) < seeds else ""
         lines.append(
             (
@@ -134,10 +157,12 @@ def _of_dataset(dataset: str, rows: Mapping[str, Accuracies], table: Table) -> G
                 f"{found}{fewer}",
                 *(_beside(found, paper) if paper_has_it else ()),
                 *against(found, base),
+                *more,
             )
         )
     published = ("published", "gap") if paper_has_it else ()
     header = ("", "measured", *published, f"− {table.base} [95 %]", "p")
+    header += (f"− {table.free} [95 %]",) if free else ()
     notes = [f"{seeds} seed{'s' * (seeds > 1)}."]
     room = headroom(rows, table)
     if room is not None:
@@ -153,6 +178,8 @@ def _explanation(results: Results, table: Table) -> list[str]:
         notes.append(f"{MAJORITY}: always the largest class of the training part.")
     if table.floor in rows:
         notes.append(f"{table.floor}: the floor, an encoder that is not trained.")
+    if table.free in rows:
+        notes.append(f"{table.free}: {FREE[table.level]}.")
     if table.ceiling in rows:
         notes.append(f"{table.ceiling}: uses the labels; the ceiling of any weighting.")
     return [*notes, f"p: {TESTS[table.level]}, against {table.base}, on the same seeds and splits."]
@@ -209,7 +236,7 @@ def _ranks(results: Results, table: Table) -> Ranks | None:
 def _data(results: Results, table: Table, ranks: Ranks | None) -> dict[str, Any]:
     datasets: dict[str, Any] = {}
     for dataset, rows in results.items():
-        base = rows.get(table.base)
+        base, free = rows.get(table.base), rows.get(table.free)
         datasets[dataset] = {
             row: {
                 "mean": found.mean,
@@ -217,6 +244,7 @@ def _data(results: Results, table: Table, ranks: Ranks | None) -> dict[str, Any]
                 "runs": found.runs,
                 "published_percent": table.published(row, dataset),
                 "against_base": _plain(None if base is None else found.minus(base)),
+                "against_free": _plain(None if free is None else found.minus(free)),
             }
             for row, found in rows.items()
         }
@@ -226,6 +254,7 @@ def _data(results: Results, table: Table, ranks: Ranks | None) -> dict[str, Any]
         "floor": table.floor,
         "base": table.base,
         "ceiling": table.ceiling,
+        "competing": {dataset: table.competing(rows) for dataset, rows in results.items()},
         "datasets": datasets,
         "majority": {
             dataset: next((found.majority for found in rows.values()), None)

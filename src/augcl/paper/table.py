@@ -62,8 +62,8 @@ class Table:
         Row of the plain method.
     compared : tuple of str
         Rows that are compared by default, in order.
-    floor, ceiling : str
-        Rows of the untrained encoder and of the oracle.
+    floor, free, ceiling : str
+        Rows of the untrained encoder, of what needs no training, and of the oracle.
     published : callable
         Maps a row and a data set to the paper's mean and standard deviation in percent, or None.
     epochs : int, optional
@@ -75,6 +75,7 @@ class Table:
     base: str
     compared: tuple[str, ...]
     floor: str = "untrained"
+    free: str = "training-free"
     ceiling: str = "oracle"
     published: Published = unpublished
     epochs: int | None = None
@@ -94,11 +95,14 @@ class Table:
 
         What uses the labels is no method.
         """
-        apart = {self.floor, self.base, self.ceiling, "raw", "training-free"}
+        apart = {self.floor, self.free, self.base, self.ceiling, "raw"}
         apart |= {row for row in self.rows if row == "default" or row.endswith("-default")}
         apart |= {row for row, given in self.rows.items() if "protocol" in given}
-        apart |= {row for row, given in self.rows.items() if given.get("hardness") in CEILING}
-        return [row for row in rows if row not in apart]
+        return [row for row in rows if row not in apart and not self.knows_labels(row)]
+
+    def knows_labels(self, row: str) -> bool:
+        """Return whether the row is the oracle or a partial one."""
+        return self.rows.get(row, {}).get("hardness") in CEILING
 
     @property
     def level(self) -> str:
