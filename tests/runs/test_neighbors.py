@@ -93,7 +93,7 @@ FOREIGN = {
     "shape": {"Z": Z[:, :, None]},
     "names": {"Z": Z, "names": np.array(["a", "b"])},
     "labels of shape": {"Z": Z, "y": np.zeros(3, dtype=np.int64)},
-    "1 of 4 embeddings hold NaN or infinity, the first is entry 3": {
+    "1 of 4 embeddings hold NaN, infinity or a number beyond single precision, the first is entry 3": {
         "Z": np.array([[1.0], [2.0], [np.inf], [3.0]])
     },
     "label 7": {"Z": Z, "y": np.array([0, 1, 7, -1]), "classes": np.array(["a", "b"])},
@@ -113,9 +113,12 @@ def test_numbers_of_another_machine_are_read(tmp_path):
     assert table["query_class"].to_pylist() == [0, 1, 2, 3]
 
 
-def test_embeddings_beyond_single_precision_are_refused():
+def test_embeddings_beyond_single_precision_are_refused(tmp_path):
     with pytest.raises(InputError, match="infinity"):
         neighbor_table(Embeddings(np.full((3, 2), 1e300), None), None, 1)
+    np.savez(tmp_path / "z.npz", Z=np.diag([1.0, 1e300]))
+    with pytest.raises(InputError, match=r"z\.npz: 1 of 2 .* single precision.* entry 2"):
+        embeddings_of(tmp_path / "z.npz")
 
 
 def test_a_kernel_has_no_neighbours(molecules, tmp_path):

@@ -164,14 +164,15 @@ def _checked(path: Path, arrays: Mapping[str, NDArray[Any]]) -> Embeddings:
     if Z.ndim != 2:
         raise InputError(f"{path}: the embeddings have the shape {Z.shape}: give (n, d)")
     # CSV holds the shortest text that gives the same float32; as float64 it is another number.
-    with np.errstate(over="ignore"):  # beyond single precision is infinite, refused below
-        Z = Z.astype(np.float32) if path.suffix == ".csv" else Z
-    bad = ~np.isfinite(Z).all(axis=1)
+    with np.errstate(over="ignore"):  # a number beyond single precision is infinite
+        single = Z.astype(np.float32)
+    bad = ~np.isfinite(single).all(axis=1)
     if bad.any():
         raise InputError(
-            f"{path}: {bad.sum()} of {len(Z)} embeddings hold NaN or infinity, the first is "
-            f"entry {bad.argmax() + 1}"
+            f"{path}: {bad.sum()} of {len(Z)} embeddings hold NaN, infinity or a number beyond "
+            f"single precision, the first is entry {bad.argmax() + 1}"
         )
+    Z = single if path.suffix == ".csv" else Z
     if y is not None and y.dtype.kind in "OU" and not all(map(bool, y)):
         row = next(i for i, label in enumerate(y) if not label)
         raise InputError(f"{path}: entry {row + 1} has no label; give every entry one, or none")
