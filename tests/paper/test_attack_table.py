@@ -2,7 +2,7 @@ import pytest
 
 from augcl.evaluation.statistics import wilson_interval
 from augcl.files import write_json
-from augcl.paper.attacks import LAPTOP, VICTIMS, attack_cells, attack_table
+from augcl.paper.attacks import LAPTOP, VICTIMS, Share, attack_cells, attack_table
 from augcl.paper.study import Study
 
 RIGHT = {"RandSampling": 1200, "GradArgmax": 1000, "RLS2V": 700}
@@ -40,7 +40,7 @@ def test_every_depth_has_a_table_of_all_victims_with_the_papers_numbers(folder):
 
 def test_the_same_graphs_under_several_victims_do_not_narrow_the_interval(folder):
     share = attack_table(study(folder)).data["depths"]["2"]["Original"]["RandSampling"]
-    assert share == {"right": 1205.0, "graphs": 1500, "seeds": 2}
+    assert share == {"accuracies": {0: 1200 / 1500, 1: 1210 / 1500}, "graphs": 1500}
     low, high = wilson_interval(1205, 1500)
     text = attack_table(study(folder)).grids[0].rows[1][1]
     assert text.startswith(f"80.33 [{100 * low:.1f}, {100 * high:.1f}]")
@@ -55,6 +55,16 @@ def test_a_sentence_says_where_hardness_helps_beyond_noise(folder):
     )
     assert "better in RandSampling at depth 2" in sentences["ProGCL against GraphCL"]
     assert "worse" not in " ".join(sentences.values())
+
+
+def test_several_victims_are_compared_over_trainings_and_one_over_test_graphs():
+    base = Share({0: 0.80, 1: 0.70, 2: 0.90}, 1500)
+    steady, apart = Share({0: 0.83, 1: 0.731}, 1500), Share({0: 0.90, 1: 0.61}, 1500)
+    assert steady.against(base) == "better"  # on the seeds 0 and 1
+    assert base.against(steady) == "worse"
+    assert apart.against(base) == ""  # +10 and −9 points
+    assert Share({0: 0.80}, 1500).against(Share({0: 0.75}, 1500)) == "better"
+    assert Share({0: 0.80}, 1500).against(Share({0: 0.79}, 1500)) == ""
 
 
 def test_the_note_tells_the_updates_and_how_many_victims_there_are(folder):

@@ -17,7 +17,7 @@ from augcl.attacks.graph_attack import predicted
 from augcl.data.generators import component_sets
 from augcl.data.graph import GraphSet
 from augcl.errors import one_of
-from augcl.evaluation.statistics import wilson_interval
+from augcl.evaluation.statistics import paired_difference, wilson_interval
 from augcl.files import write_json
 from augcl.methods.recipes import chosen_hardness, get_recipe, left_to_recipe
 from augcl.paper.cells import clear_work, digest, work_folder
@@ -294,7 +294,9 @@ def attack_table(study: Study) -> Outcome:
         note = (
             "Accuracy in percent with its 95 % interval (Wilson, over the distinct test graphs: it "
             "covers the choice of the test graphs, not the randomness of the training), "
-            f"{_count(seeds)}; in parentheses the paper's accuracy, from single runs. Victims were "
+            f"{_count(seeds)}; in parentheses the paper's accuracy, from single runs. Victims with "
+            "two trainings or more are compared by a paired t-test over trainings, which covers "
+            "that randomness, others by these intervals. Victims were "
             f"trained for at most {schedule['epochs']} epochs, the agent of RL-S2V with "
             f"{schedule['updates']} updates (published: 1000 and 100,000)."
         )
@@ -318,15 +320,34 @@ def attack_table(study: Study) -> Outcome:
 
 @dataclass(frozen=True)
 class Share:
-    """Correct predictions out of the distinct test graphs, averaged over victims."""
+    """The accuracy of every trained victim, by seed, on the same test graphs."""
 
-    right: float
+    accuracies: dict[int, float]
     graphs: int
-    seeds: int
+
+    @property
+    def seeds(self) -> int:
+        return len(self.accuracies)
+
+    @property
+    def mean(self) -> float:
+        return float(np.mean(list(self.accuracies.values())))
 
     @property
     def interval(self) -> tuple[float, float]:
-        return wilson_interval(self.right, self.graphs)
+        return wilson_interval(self.mean * self.graphs, self.graphs)
+
+    def against(self, other: Share) -> str:
+        """Return "better", "worse", or "" if the difference is within noise."""
+        common = sorted(self.accuracies.keys() & other.accuracies.keys())
+        if len(common) > 1:
+            ours, theirs = ([one.accuracies[seed] for seed in common] for one in (self, other))
+            tested = paired_difference(ours, theirs, test_to_train=0)
+            low, high = tested.low, tested.high
+        else:
+            low = self.interval[0] - other.interval[1]
+            high = self.interval[1] - other.interval[0]
+        return "better" if low > 0 else "worse" if high < 0 else ""
 
 
 def _count(seeds: set[int]) -> str:
@@ -352,16 +373,16 @@ def _found(study: Study, depth: int) -> dict[str, dict[str, Share]]:
     """Return the measured accuracies by victim and row."""
     found = {}
     for victim in study.rows:
-        every = study.records(AttackCell(_spec(study, depth, victim), 0)).values()
+        every = study.records(AttackCell(_spec(study, depth, victim), 0))
         if every:
             found[victim] = {row: _share(row, every) for row in ROWS}
     return found
 
 
-def _share(row: str, found: Iterable[dict[str, Any]]) -> Share:
-    every = [r["clean"] if row == "clean" else r["attacks"][row] for r in found]
-    right = sum(one["right"] for one in every) / len(every)
-    return Share(right, every[0]["graphs"], len(every))
+def _share(row: str, found: dict[int, dict[str, Any]]) -> Share:
+    every = {seed: r["clean"] if row == "clean" else r["attacks"][row] for seed, r in found.items()}
+    graphs = next(iter(every.values()))["graphs"]
+    return Share({seed: one["right"] / graphs for seed, one in every.items()}, graphs)
 
 
 def _grid(depth: int, victims: dict[str, dict[str, Share]]) -> Grid:
@@ -378,29 +399,26 @@ def _grid(depth: int, victims: dict[str, dict[str, Share]]) -> Grid:
 def _text(share: Share, paper: float | None) -> str:
     low, high = share.interval
     beside = "" if paper is None else f" ({paper:.2f})"
-    mean = 100 * share.right / share.graphs
-    return f"{mean:.2f} [{100 * low:.1f}, {100 * high:.1f}]{beside}"
+    return f"{100 * share.mean:.2f} [{100 * low:.1f}, {100 * high:.1f}]{beside}"
 
 
 def _comparisons(found: dict[int, dict[str, dict[str, Share]]]) -> dict[str, dict[str, Any]]:
-    """List where hardness-aware pre-training is better or worse: the intervals do not overlap."""
+    """List where hardness-aware pre-training is better or worse beyond noise."""
     comparisons = {}
     for base, victim in product(("Original", "GraphCL"), ("ProGCL", "AUGCL")):
-        pairs = [
-            (
-                f"{SHOWN[row]} at depth {depth}",
-                victims[victim][row].interval,
-                victims[base][row].interval,
-            )
+        outcomes = {
+            f"{SHOWN[row]} at depth {depth}": victims[victim][row].against(victims[base][row])
             for depth, victims in found.items()
             if base in victims and victim in victims
             for row in ROWS
-        ]
-        if pairs:
+        }
+        if outcomes:
             comparisons[f"{victim} against {base}"] = {
-                "pairs": len(pairs),
-                "better": [which for which, ours, theirs in pairs if ours[0] > theirs[1]],
-                "worse": [which for which, ours, theirs in pairs if ours[1] < theirs[0]],
+                "pairs": len(outcomes),
+                **{
+                    kind: [which for which, outcome in outcomes.items() if outcome == kind]
+                    for kind in ("better", "worse")
+                },
             }
     return comparisons
 
