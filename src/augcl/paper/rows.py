@@ -71,6 +71,20 @@ GRAPH_PAPER = ("untrained", *GRAPH_FREE, *GRAPH_RIVALS, "GraphCL", *WEIGHTED, "o
 GRAPH_LATER = {"GraphMAE": "GraphMAEGraphs"}
 """Systems without negatives, which are not in the paper."""
 
+GRAPH_SIMILAR: Rows = {
+    "AUGCL-cap": {"hardness": "augcl", "hardness_options": {"cap": True}},
+    "AUGCL-features": {"hardness": "augcl", "hardness_options": {"affinity": "features"}},
+    "nearest 10 %, features": {
+        "hardness": "nearest",
+        "hardness_options": {"affinity": "features", "top": 0.1},
+    },
+    **{
+        f"{row}-neighbors": {"hardness": hardness, "options": {"batches": "neighbors"}}
+        for row, hardness in (("GraphCL", "none"), ("AUGCL", "augcl"), ("oracle", "oracle"))
+    },
+}
+"""Batches of similar graphs, and weights by what a label-free score knows of similar graphs."""
+
 GRAPH_NAMES = {
     **{name: name for name in GRAPH_RIVALS},
     "GraphCL": "GraphCL",
@@ -117,6 +131,7 @@ GRAPHS = Table(
         "AUGCL-full": {"hardness": "augcl", "hardness_options": {"temper": 1.0}},
         "GraphCL-paper": {"hardness": "none", "recipe": "paper"},
         **AUGCL_READINGS,
+        **GRAPH_SIMILAR,
     },
     base="GraphCL",
     compared=("untrained", "training-free", "GraphCL", *WEIGHTED, "oracle"),
@@ -161,9 +176,10 @@ NODE_LATER: dict[str, tuple[str, dict[str, Any]]] = {
     "BGRL": ("BGRL", {}),
     "BGRL-500": ("BGRL", {"epochs": 500}),
     "GraphMAE": ("GraphMAE", {}),
+    "GCA-half-hop": ("GCA", {"preset": "default", "options": {"half_hop": (0.5, 0.5)}}),
 }
-"""Systems without negatives, which are not in the paper: method and settings by row. BGRL-500 has
-500 of 10,000 epochs, with schedules of that length."""
+"""Systems that are not in the paper: method and settings by row. BGRL-500 has 500 of 10,000 epochs,
+with schedules of that length; GCA-half-hop is GCA-default with slow nodes in its views."""
 
 NODE_FREE = {
     "training-free": {"hardness": "none", "epochs": None, "method": "Propagation"},
