@@ -74,7 +74,7 @@ GRAPH_LATER = {"GraphMAE": "GraphMAEGraphs"}
 GRAPH_SIMILAR: Rows = {
     "AUGCL-cap": {"hardness": "augcl", "hardness_options": {"cap": True}},
     "AUGCL-features": {"hardness": "augcl", "hardness_options": {"affinity": "features"}},
-    "nearest 10 %, features": {
+    "nearest 10 %": {
         "hardness": "nearest",
         "hardness_options": {"affinity": "features", "top": 0.1},
     },
