@@ -1,10 +1,12 @@
-"""How the defaults of GRACE and GCA were chosen: one setting at a time, on graphs of no table.
+"""How the default for nodes was chosen, on graphs of no table.
 
-    python -m benchmarks.defaults
+    python -m benchmarks.defaults            settings of GCA, one at a time
+    python -m benchmarks.defaults methods    GCA against other methods, alone and beside Propagation
 
-prints accuracy (linear-10-10-80, four splits) and seconds of each setting on each graph.
+prints accuracy (linear-10-10-80, four splits) and seconds of each row on each graph.
 """
 
+import sys
 import time
 from collections.abc import Callable
 from typing import Any
@@ -12,6 +14,7 @@ from typing import Any
 import augcl
 from augcl.data.generators import digits_knn, planted
 from augcl.data.node_graph import NodeGraph
+from augcl.training.method import Method
 
 GRAPHS: dict[str, Callable[[], NodeGraph]] = {
     "digits-knn": digits_knn,
@@ -47,17 +50,48 @@ OTHERS: dict[str, dict[str, Any]] = {
     "width 256": {"width": 256, "projection": 256},
     "256 candidates": {"candidates": 256},
     "100 epochs": {"epochs": 100},
+    "milder views": {"edge_drop": (0.1, 0.1), "feature_drop": (0.1, 0.1)},
+    "stronger views": {"edge_drop": (0.5, 0.5), "feature_drop": (0.5, 0.5)},
+    "200 epochs, patience 10": {"epochs": 200, "patience": 10},
 }
+
+Make = Callable[[], Method]
+METHODS: dict[str, Make] = {
+    "GCA": lambda: augcl.GCA(progress=False),
+    "CCASSG": lambda: augcl.CCASSG(progress=False),
+    "DGI": lambda: augcl.DGI(progress=False),
+    "BGRL, 500 epochs": lambda: augcl.BGRL(epochs=500, progress=False),
+}
+
+
+def settings() -> dict[str, Make]:
+    """Return GCA with each setting."""
+
+    def gca(changes: dict[str, Any]) -> Make:
+        return lambda: augcl.GCA(**{**CENTRE, **changes}, progress=False)
+
+    return {name: gca(changes) for name, changes in OTHERS.items()}
+
+
+def methods() -> dict[str, Make]:
+    """Return each method with its default settings, alone and beside Propagation."""
+
+    def beside(make: Make) -> Make:
+        return lambda: augcl.Beside(make(), augcl.Propagation())
+
+    both = {f"{name} beside Propagation": beside(make) for name, make in METHODS.items()}
+    return {"Propagation": augcl.Propagation, **METHODS, **both}
 
 
 def main() -> None:
     print("set", *GRAPHS, sep=" | ")
-    for name, changes in OTHERS.items():
+    graphs = [make() for make in GRAPHS.values()]
+    for name, make in (methods() if sys.argv[1:] == ["methods"] else settings()).items():
         cells = []
-        for graph in (make() for make in GRAPHS.values()):
-            started = time.perf_counter()
-            model = augcl.GCA(**{**CENTRE, **changes}, progress=False).fit(graph)
-            seconds = time.perf_counter() - started
+        for graph in graphs:
+            started = time.process_time()
+            model = make().fit(graph)
+            seconds = time.process_time() - started
             score = augcl.evaluate(model.transform(graph), graph, repeats=4, progress=False)
             cells.append(f"{100 * score.mean:.1f} ({seconds:.0f} s)")
         print(name, *cells, sep=" | ", flush=True)

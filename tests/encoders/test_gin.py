@@ -122,12 +122,14 @@ def test_linear_layers_are_glorot_uniform_without_bias():
     assert not layer.bias.any()
 
 
-def test_pooling_is_the_sum_or_mean_over_each_graph(graphs):
+def test_pooling_is_the_sum_or_mean_over_each_graph_or_both(graphs):
     parts = graphs.x.split(graphs.node_ptr.diff().tolist())
     total = torch.stack([part.sum(0) for part in parts])
     mean = torch.stack([part.mean(0) for part in parts])
     assert pool(graphs.x, graphs.node_ptr, "sum").allclose(total, atol=1e-6)
     assert pool(graphs.x, graphs.node_ptr, "mean").allclose(mean, atol=1e-6)
+    both = torch.cat([total, mean], dim=1)
+    assert pool(graphs.x, graphs.node_ptr, "both").allclose(both, atol=1e-6)
 
 
 def test_an_encoder_that_does_not_give_one_row_per_node_is_named(graphs):

@@ -59,3 +59,19 @@ def test_an_empty_column_makes_the_released_code_mask_all_of_them_at_70_percent(
 def test_an_unknown_centrality_is_told(graph):
     with pytest.raises(InputError, match="choose from degree, pagerank, eigenvector"):
         GCA(centrality="betweenness", **QUICK).fit(graph)
+
+
+@pytest.mark.parametrize(
+    ("given", "norm", "epochs"),
+    [
+        ({}, "batch", 50),
+        ({"recipe": "paper"}, "none", 200),
+        ({"recipe": "authors"}, "none", 200),
+        ({"recipe": "paper", "preset": "default"}, "batch", 50),
+        ({"preset": "published"}, "none", 200),
+    ],
+    ids=str,
+)
+def test_a_published_recipe_takes_published_settings(given, norm, epochs):
+    settings = GCA(**given).settings()
+    assert (settings["norm"], settings["epochs"]) == (norm, epochs)

@@ -165,6 +165,7 @@ def test_recipes_differ_in_what_they_decide(molecules):
         {"positive_in_denominator": False},
         {"tau": 0.5},
         {"pooling": "mean"},
+        {"pooling": "both"},
         {"augment_anchor": True},
         {"growth": "walk"},
         {"batch_size": 13},
@@ -190,7 +191,7 @@ def test_every_option_trains_and_makes_a_difference(molecules, option):
     [
         ({"augmentation": "random5"}, "did you mean random"),
         ({"growth": "tree"}, "star, walk"),
-        ({"pooling": "max"}, "sum, mean"),
+        ({"pooling": "max"}, "sum, mean, both"),
         ({"recipe": "author"}, "did you mean authors"),
         ({"hardness": "augl"}, "did you mean augcl"),
         ({"tau": 0}, "tau is 0: give a finite number, above 0"),

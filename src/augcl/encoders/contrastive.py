@@ -34,8 +34,8 @@ class ContrastiveNetwork(nn.Module):
         or, where edges have features, ``encoder(x, edge_index, edge_attr)`` returns (V, D).
     projector : Module
         Maps (G, D) to (G, D'); gets further arguments of a call.
-    pooling : {"sum", "mean"}
-        How node values become a graph embedding.
+    pooling : {"sum", "mean", "both"}
+        How node values become a graph embedding; "both" puts sum and mean side by side.
     """
 
     def __init__(self, encoder: nn.Module, projector: nn.Module, *, pooling: str = "sum") -> None:
@@ -96,7 +96,10 @@ def encode(encoder: nn.Module, x: Tensor, edges: Edges) -> Tensor:
 
 
 def pool(nodes: Tensor, node_ptr: Tensor, pooling: str) -> Tensor:
-    """Pool node values (V, D) to the sum, mean or max of each graph (G, D)."""
+    """Pool node values (V, D) to the sum, mean or max of each graph (G, D).
+
+    "both" is sum and mean side by side (G, 2 D).
+    """
     if nodes.ndim != 2 or len(nodes) != int(node_ptr[-1]):
         raise InputError(
             f"the encoder returned shape {tuple(nodes.shape)} for {int(node_ptr[-1])} nodes: "
@@ -105,7 +108,10 @@ def pool(nodes: Tensor, node_ptr: Tensor, pooling: str) -> Tensor:
     if pooling == "max":
         return torch.segment_reduce(nodes, "max", lengths=node_ptr.diff())
     total = segment_sum(nodes, node_ptr)
-    return total if pooling == "sum" else total / node_ptr.diff()[:, None]
+    if pooling == "sum":
+        return total
+    mean = total / node_ptr.diff()[:, None]
+    return mean if pooling == "mean" else torch.cat([total, mean], dim=1)
 
 
 def own_or_gin(

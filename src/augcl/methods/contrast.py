@@ -118,7 +118,7 @@ class ContrastiveGraphMethod(GraphEstimator):
     def _start(self) -> None:
         super()._start()
         recipe = get_recipe(self.recipe)
-        one_of(self.pooling, ("sum", "mean"), "pooling")
+        one_of(self.pooling, ("sum", "mean", "both"), "pooling")
         self._statistics = STATISTICS[recipe.statistics]
         self.hardness_ = chosen_hardness(self.hardness, recipe)
         self._wl_rows: dict[GraphSet, Tensor] = {}
@@ -149,7 +149,8 @@ class ContrastiveGraphMethod(GraphEstimator):
             layers=self.layers,
             generator=generator,
         )
-        head = self._head(output_width(encoder, features, edge_features), generator)
+        width = output_width(encoder, features, edge_features)
+        head = self._head(2 * width if self.pooling == "both" else width, generator)
         return ContrastiveNetwork(encoder, head, pooling=self.pooling)
 
     def _head(self, width: int, generator: torch.Generator) -> nn.Module:

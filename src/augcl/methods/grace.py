@@ -53,11 +53,12 @@ class GRACE(NodeEstimator):
     ----------
     hardness : Hardness or {"none", "augcl", "dcl", "hcl", "progcl", "nearest"}
         How hard each negative is. A name takes the settings of `recipe`.
-    preset : str
+    preset : str, optional
         Settings for everything below that is None. "default": ours for any graph; "published":
         those of the papers for graphs in general; or those published for a data set ("Cora",
         "Amazon-Photo", …; see node_presets.toml). "Amazon-Photo" are ProGCL's, because with GCA's
-        own ("Amazon-Photo/published", learning rate 0.1) the training collapses.
+        own ("Amazon-Photo/published", learning rate 0.1) the training collapses. None: "default",
+        with the recipes "authors" and "paper" "published".
     recipe : {"default", "authors", "paper"}
         Settings of a named hardness, and what is said to be decided by it below.
     centrality : {"degree", "pagerank", "eigenvector"}, optional
@@ -158,7 +159,7 @@ class GRACE(NodeEstimator):
         self,
         *,
         hardness: Hardness | str | None = None,
-        preset: str = "default",
+        preset: str | None = None,
         recipe: str = "default",
         centrality: str | None = None,
         edge_ends: str | None = None,
@@ -223,8 +224,13 @@ class GRACE(NodeEstimator):
         self.callbacks = callbacks
         self.warm_start = warm_start
 
+    @property
+    def _preset(self) -> str:
+        usual = "default" if self.recipe == "default" else presets.PUBLISHED
+        return self.preset or usual
+
     def _left_open(self) -> dict[str, Any]:
-        return presets.get_preset(self.preset)
+        return presets.get_preset(self._preset)
 
     def _start(self) -> None:
         super()._start()
@@ -249,11 +255,11 @@ class GRACE(NodeEstimator):
         if self.half_hop is not None:
             two_shares("half_hop", self.half_hop, most=1)
         number("weight_decay", self.weight_decay, least=0)
-        if self.lr is None and presets.collapses(self.preset):
+        if self.lr is None and presets.collapses(self._preset):
             warn_user(
-                f"preset {self.preset} is known to collapse (learning rate "
+                f"preset {self._preset} is known to collapse (learning rate "
                 f"{self._setting('lr'):g}): give a lower lr, or take preset "
-                f"{self.preset.removesuffix('/published')}"
+                f"{self._preset.removesuffix('/published')}"
             )
         epochs = self._setting("epochs")
         self.hardness_ = chosen_hardness(self.hardness, recipe)

@@ -53,7 +53,8 @@ class GraphCL(ContrastiveGraphMethod):
         adds a linear map of the edge's features to every message; an encoder of your own is called
         as ``encoder(x, edge_index, edge_attr)``. If None, GIN uses them where there are any and
         the recipe is "default"; an encoder of your own does not get them.
-    pooling : {"sum", "mean"}
+    pooling : {"sum", "mean", "both"}
+        How node values become a graph embedding; "both" puts sum and mean side by side.
     batches : {"random", "neighbors"}
         Which graphs share a batch: random ones, as published, or groups of 8 whose counts of
         Weisfeiler–Lehman labels are similar (16 groups fill 128), which are harder to tell apart.
