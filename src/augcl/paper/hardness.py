@@ -15,21 +15,27 @@ from typing import Any
 import numpy as np
 import torch
 from sklearn.metrics import roc_auc_score
+from torch import Tensor
 
 from augcl.data import load_graph
 from augcl.data.catalogue import known_name
-from augcl.data.node_graph import NodeGraph
+from augcl.data.node_graph import NodeGraph, Splits
 from augcl.errors import InputError
+from augcl.evaluation.protocol import evaluate
 from augcl.evaluation.statistics import p_text
 from augcl.files import packaged_toml, write_json
+from augcl.hardness import Oracle
+from augcl.methods.grace import GCA
 from augcl.ops.cosine import cosine
 from augcl.ops.diffusion import smoothed
 from augcl.paper.cells import CellLike, digest
 from augcl.paper.comparison import comparison
 from augcl.paper.grid import Grid, Outcome
 from augcl.paper.records import cell_file
+from augcl.paper.rows import NODE_FREE
 from augcl.paper.study import Accuracies, Study
 from augcl.paper.table import Table
+from augcl.runs.run import one_thread
 from augcl.training.method import normalised_features
 from augcl.views.nodes import NodeViews
 
@@ -89,11 +95,19 @@ def _rows() -> dict[str, dict[str, Any]]:
             for p, r in ERRORS
         },
         "oracle": {"hardness": "oracle"},
+        **{
+            f"{name}, beside": {**given, "beside": "Propagation"}
+            for name, given in (
+                ("GCA", {"hardness": "none"}),
+                ("AUGCL-propagated", augcl(**propagated)),
+                ("nearest 10 %", nearest("propagated", 0.1, refresh=REFRESH)),
+                ("oracle", {"hardness": "oracle"}),
+            )
+        },
     }
-    return {
-        row: {"method": "GCA", "preset": "default", "options": BASE, **given}
-        for row, given in rows.items()
-    }
+    base = {"method": "GCA", "preset": "default", "options": BASE}
+    trained = {row: {**base, **given} for row, given in rows.items()}
+    return {"training-free": NODE_FREE["training-free"], **trained}
 
 
 TABLE = Table("hardness", _rows(), base="GCA", compared=tuple(_rows()), epochs=EPOCHS)
@@ -104,8 +118,8 @@ GAIN = "Gain over the base"
 
 
 def hardness_cells(study: Study) -> list[CellLike]:
-    """Return the trainings, and the statistics of pairs of every data set."""
-    return [*study.cells(TABLE), *_pair_cells(study)]
+    """Return the trainings, the statistics of pairs and the leak of labels of every data set."""
+    return [*study.cells(TABLE), *_pair_cells(study), *_leak_cells(study)]
 
 
 def hardness_study(study: Study) -> Outcome:
@@ -117,9 +131,14 @@ def hardness_study(study: Study) -> Outcome:
         for cell in _pair_cells(study)
         for record in study.records(cell).values()
     }
-    more = [reached(found), _masses(study, found), _knowledge(pairs)]
+    leaks = {
+        dataset: leaks
+        for dataset in study.datasets
+        if (leaks := list(study.records(_leak_cell(study, dataset, 0)).values()))
+    }
+    more = [reached(found), _masses(study, found), _knowledge(pairs), _leaks(leaks)]
     grids = [*whole.grids, *(grid for grid in more if grid.rows)]
-    data = {**whole.data, "pairs": pairs}
+    data = {**whole.data, "pairs": pairs, "leaks": leaks}
     return replace(whole, grids=grids, data=data, rows=study.measured(TABLE))
 
 
@@ -127,7 +146,7 @@ def reached(found: Mapping[str, Mapping[str, Accuracies]]) -> Grid:
     """Return row − base in points, with p, and which share of the oracle's gain that is."""
     rows = dict.fromkeys(row for rows in found.values() for row in rows)
     lines = []
-    for row in (row for row in rows if row not in (TABLE.floor, TABLE.base)):
+    for row in (row for row in rows if row not in (TABLE.floor, TABLE.free, TABLE.base)):
         cells = [_gain(rows, row) for rows in found.values()]
         if any(cells):
             lines.append((row, *cells))
@@ -259,3 +278,128 @@ def _knowledge(pairs: Mapping[str, Mapping[str, float]]) -> Grid:
         f"{ANCHORS} random anchors, nothing is trained."
     )
     return Grid("What a label-free score knows", ("", *columns.values()), tuple(lines), (note,))
+
+
+# How much of the oracle's gain is the leak of test labels
+
+KNOWN = 0.5
+"""Share of the nodes whose classes the oracle knows."""
+TELLERS = ("GCA", "oracle that knows half", "oracle")
+
+
+def leaked(graph: NodeGraph, *, seed: int = 0, epochs: int | None = None) -> dict[str, Any]:
+    """Train with an oracle that knows the classes of half of the nodes; judge both halves.
+
+    The classifier learns from known nodes, for all rows the same. What this oracle gains on the
+    nodes that it knows and not on the others is the leak of test labels.
+
+    Returns
+    -------
+    dict
+        For each row the accuracies in five splits on the nodes that are "known" to it, and
+        "hidden" from it: the ceiling knows both, the base none, on the same nodes.
+
+    Examples
+    --------
+    >>> found = leaked(load_graph("digits-knn"), epochs=1)
+    >>> sorted(found), sorted(found["GCA"])
+    (['GCA', 'oracle', 'oracle that knows half'], ['hidden', 'known'])
+    """
+    if graph.labels is None:
+        raise InputError(f"{graph.name} has no classes: there is nothing to leak")
+    labels = graph.labels.cpu()
+    generator = torch.Generator().manual_seed(seed)
+    classed = (labels >= 0).nonzero()[:, 0]
+    classed = classed[torch.randperm(len(classed), generator=generator)]
+    known, hidden = classed.split([half := round(KNOWN * len(classed)), len(classed) - half])
+    half_told = labels.index_fill(0, hidden, -1)
+    found: dict[str, Any] = {}
+    for row, told in zip(TELLERS, (None, half_told, labels), strict=True):
+        model = GCA(
+            hardness=None if told is None else Oracle(),
+            epochs=epochs,
+            random_state=seed,
+            progress=False,
+        )
+        Z = model.fit(graph if told is None else replace(graph, y=told)).transform(graph)
+        found[row] = {}
+        for name, judged in (("known", None), ("hidden", hidden)):
+            splits = _splits_of(known, judged, len(labels), seed)
+            score = evaluate(Z, labels, protocol="public-split", splits=splits, scoring="accuracy")
+            found[row][name] = list(score.runs)
+    return found
+
+
+def _splits_of(known: Tensor, judged: Tensor | None, N: int, seed: int, count: int = 5) -> Splits:
+    """Draw a tenth of all nodes to train and one to choose among `known`; test the others."""
+    masks = torch.zeros(3, count, N, dtype=torch.bool)
+    generator = torch.Generator().manual_seed(seed)
+    tenth = N // 10
+    for split in range(count):
+        order = known[torch.randperm(len(known), generator=generator)]
+        test = order[2 * tenth :] if judged is None else judged
+        for part, nodes in enumerate((order[:tenth], order[tenth : 2 * tenth], test)):
+            masks[part, split, nodes] = True
+    return Splits(*masks)
+
+
+@dataclass(frozen=True)
+class LeakCell:
+    """The accuracies of `leaked` for one seed; `data` is as in `Cell`."""
+
+    dataset: str
+    seed: int
+    data: str | None = None
+
+    @property
+    def name(self) -> str:
+        return f"leak of labels on {Path(self.dataset).name}, seed {self.seed}"
+
+    @property
+    def order(self) -> tuple[Any, ...]:
+        return (True, 0, "", self.seed)
+
+    def path(self, out: Path) -> Path:
+        name = known_name(self.dataset) or Path(self.dataset).name
+        return cell_file(out, name, f"leak-{digest([name, KNOWN, self.data])}", self.seed)
+
+    def compute(self, out: Path, data_dir: str | None) -> None:
+        one_thread()
+        found = leaked(load_graph(self.dataset, data_dir=data_dir), seed=self.seed)
+        write_json(self.path(out), {"dataset": self.dataset, "accuracy": None, "leak": found})
+
+
+def _leak_cell(study: Study, dataset: str, seed: int) -> LeakCell:
+    return LeakCell(dataset, seed, study.cell(TABLE, dataset, TABLE.base).data)
+
+
+def _leak_cells(study: Study) -> list[LeakCell]:
+    seeds = range(study.seeds or 1)
+    return [_leak_cell(study, dataset, seed) for dataset in study.datasets for seed in seeds]
+
+
+def _leaks(leaks: Mapping[str, list[dict[str, Any]]]) -> Grid:
+    base, half, whole = TELLERS
+    columns = ((half, "known"), (half, "hidden"), (whole, "known"), (whole, "hidden"))
+    lines = []
+    for dataset, records in leaks.items():
+        means = [
+            {(row, which): np.mean(one["leak"][row][which]) for row, which in columns}
+            | {(base, which): np.mean(one["leak"][base][which]) for which in ("known", "hidden")}
+            for one in records
+        ]
+        gains = [[100 * (m[row, which] - m[base, which]) for m in means] for row, which in columns]
+        lines.append((dataset, str(len(means)), *(_spread(gain) for gain in gains)))
+    header = ("", "trainings", *(f"{row}, {which} nodes" for row, which in columns))
+    note = (
+        f"Gain over {base} in points, mean ± standard deviation over trainings. One oracle knows "
+        "the classes of half of the nodes, the other those of all. Known nodes: the half that both "
+        "know; hidden: the other half. All classifiers learn from known nodes (logistic "
+        "regression, a tenth of all nodes to train, a tenth to choose the penalty, five splits). "
+        "What an oracle gains only where it knows the classes is the leak of test labels."
+    )
+    return Grid("How much of the oracle's gain is a leak", header, tuple(lines), (note,))
+
+
+def _spread(gains: list[float]) -> str:
+    return f"{np.mean(gains):+.2f} ± {np.std(gains):.2f}" if len(gains) > 1 else f"{gains[0]:+.2f}"
