@@ -218,7 +218,10 @@ def test_headroom(shared, monkeypatch):
     ("arguments", "cure"),
     [
         (("graph-clasification",), "did you mean graph-classification"),
-        (("alpha", "--methods", "DCL"), "unknown method 'DCL': choose from untrained, GraphCL"),
+        (
+            ("alpha", "--methods", "DCL"),
+            "unknown method 'DCL': choose from untrained, training-free",
+        ),
         (("graph-classification", "--methods", "AUGLC"), "did you mean AUGCL"),
         (("graph-classification", "--datasets", "MUTAK"), "MUTAK is neither a data set"),
         (("headroom", "--datasets", "MUTG"), "did you mean MUTAG"),
@@ -229,6 +232,7 @@ def test_headroom(shared, monkeypatch):
         (("headroom", "--select", "inner"), "--select has no meaning for headroom"),
         (("graph-classification", "--candidates", "64"), "--candidates has no meaning"),
         (("attacks", "--datasets", "MUTAG"), "--datasets has no meaning for attacks"),
+        (("hardness", "--updates", "5"), "--updates has no meaning for hardness"),
         (("alpha", "--select", "inner"), "--select has no meaning for alpha"),
         (("time", "--select", "inner"), "--select has no meaning for time"),
         (("graph-classification", "--datasets", "MUTAG,cora"), "Cora is one graph"),

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 
 from augcl.evaluation.statistics import wilson_interval
@@ -79,3 +81,16 @@ def test_what_was_not_measured_is_not_shown(tmp_path):
     findings = attack_table(study(tmp_path))
     assert not findings.grids
     assert not findings.sentences
+
+
+def test_depth_and_updates_can_be_chosen(tmp_path):
+    chosen = replace(study(tmp_path, seeds=1), options={"depth": 3, "updates": 20_000})
+    cells = attack_cells(chosen)
+    assert {(cell.spec.depth, cell.spec.updates) for cell in cells} == {(3, 20_000)}
+    assert len(cells) == len(VICTIMS)
+    for cell in cells:
+        found = {"right": 1400, "graphs": 1500}
+        write_json(cell.path(tmp_path), {"clean": found, "attacks": dict.fromkeys(RIGHT, found)})
+    (grid,) = attack_table(chosen).grids
+    assert grid.title == "structure2vec of depth 3"
+    assert "20000 updates" in grid.notes[0]

@@ -95,6 +95,8 @@ def test_graphs_are_trained_on_graphcl_and_nodes_on_gca_with_their_own_epochs(tm
         ("MUTAG", "GraphCL", "augcl", 40),
         ("Amazon-Photo", "GCA", "none", 200),
         ("Amazon-Photo", "GCA", "augcl", 200),
+        ("MUTAG", "WLFeatures", "none", None),
+        ("Amazon-Photo", "Propagation", "none", None),
     }
     assert len(cells) == 8
     whole = split(replace(study, candidates=None))
@@ -103,7 +105,7 @@ def test_graphs_are_trained_on_graphcl_and_nodes_on_gca_with_their_own_epochs(tm
 
 def test_the_paper_s_recipe_is_judged_against_a_base_with_its_views(tmp_path):
     study = replace(ask(tmp_path, "MUTAG", "Amazon-Photo", seeds=1), rows=("AUGCL-paper",))
-    cells = improvement_cells(study)
+    cells = [c for c in improvement_cells(study) if c.spec.method in ("GraphCL", "GCA")]
     assert {(c.spec.dataset, c.spec.hardness, c.spec.recipe) for c in cells} == {
         (dataset, hardness, "paper") for dataset in study.datasets for hardness in ("none", "augcl")
     }

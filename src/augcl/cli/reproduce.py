@@ -93,6 +93,24 @@ def reproduce(
             rich_help_panel=TRAINING,
         ),
     ] = None,
+    depth: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Depth of the victims of attacks.",
+            show_default="2, 3 and 4",
+            rich_help_panel=TRAINING,
+        ),
+    ] = None,
+    updates: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Number of updates of the agent of RL-S2V (attacks).",
+            show_default="3000; 100,000 with --full",
+            rich_help_panel=TRAINING,
+        ),
+    ] = None,
     full: Annotated[
         bool,
         typer.Option(
@@ -145,6 +163,8 @@ def reproduce(
         "candidates": candidates,
         "select": select,
         "recipe": recipe,
+        "depth": depth,
+        "updates": updates,
     }
     for option, value in given.items():
         if value is not None and option not in about.takes:
@@ -162,6 +182,11 @@ def reproduce(
         recipe=recipe or "default",
         select=select is not None,
         data_dir=data_dir,
+        options={
+            name: value
+            for name, value in (("depth", depth), ("updates", updates))
+            if value is not None
+        },
     )
     with open_workers(cluster, jobs) as workers:
         failures = about.compute(study, workers)

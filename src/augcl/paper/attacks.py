@@ -274,10 +274,14 @@ FULL = {"epochs": 1000, "updates": 100_000}
 
 
 def attack_cells(study: Study) -> list[AttackCell]:
-    """Return the cells of all victims; published schedule if the study has no epochs."""
+    """Return the cells of all victims; published schedule if the study has no epochs.
+
+    The study's `options` are the "depth" of the victims (all three if there is none) and the
+    "updates" of the agent of RL-S2V.
+    """
     return [
         AttackCell(_spec(study, depth, victim), seed)
-        for depth in DEPTHS
+        for depth in _depths(study)
         for victim in study.rows
         for seed in range(study.seeds or 1)
     ]
@@ -285,7 +289,7 @@ def attack_cells(study: Study) -> list[AttackCell]:
 
 def attack_table(study: Study) -> Outcome:
     """Return one table per depth, and whether hardness-aware pre-training helps beyond noise."""
-    found = {depth: _found(study, depth) for depth in DEPTHS}
+    found = {depth: _found(study, depth) for depth in _depths(study)}
     found = {depth: victims for depth, victims in found.items() if victims}
     grids = [_grid(depth, victims) for depth, victims in found.items()]
     schedule = _schedule(study)
@@ -356,10 +360,13 @@ def _count(seeds: set[int]) -> str:
     return f"mean of {'–'.join(map(str, sorted({min(seeds), max(seeds)})))} trained victims"
 
 
+def _depths(study: Study) -> tuple[int, ...]:
+    return (study.options["depth"],) if "depth" in study.options else DEPTHS
+
+
 def _schedule(study: Study) -> dict[str, Any]:
-    if study.epochs is None:
-        return FULL
-    return {**LAPTOP, "epochs": study.epochs}
+    usual = FULL if study.epochs is None else {**LAPTOP, "epochs": study.epochs}
+    return {**usual, "updates": study.options.get("updates", usual["updates"])}
 
 
 def _spec(study: Study, depth: int, victim: str) -> AttackSpec:

@@ -7,7 +7,7 @@ ranks first, or if errors are made.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -59,6 +59,10 @@ ERRORS = ((0.77, 1.0), (0.77, 0.1), (1.0, 0.1))
 """Precision and recall of oracles that err."""
 
 
+BESIDE = ", beside"
+"""What a row is called that has propagated features beside its embedding."""
+
+
 def _percent(share: float) -> str:
     return f"{100 * share:g} %"
 
@@ -96,7 +100,7 @@ def _rows() -> dict[str, dict[str, Any]]:
         },
         "oracle": {"hardness": "oracle"},
         **{
-            f"{name}, beside": {**given, "beside": "Propagation"}
+            f"{name}{BESIDE}": {**given, "beside": "Propagation"}
             for name, given in (
                 ("GCA", {"hardness": "none"}),
                 ("AUGCL-propagated", augcl(**propagated)),
@@ -114,6 +118,9 @@ TABLE = Table("hardness", _rows(), base="GCA", compared=tuple(_rows()), epochs=E
 """The base, every weighting of its negatives, partial oracles and the oracle."""
 
 
+SIDE_BY_SIDE = replace(TABLE, base=f"GCA{BESIDE}", ceiling=f"oracle{BESIDE}")
+"""Rows with propagated features beside the embedding have a base of their own."""
+
 GAIN = "Gain over the base"
 
 
@@ -124,8 +131,12 @@ def hardness_cells(study: Study) -> list[CellLike]:
 
 def hardness_study(study: Study) -> Outcome:
     """Return one table per data set, and what the weights reach, weigh and could know."""
-    found = {dataset: rows for dataset, rows in study.results(TABLE).items() if rows}
+    every = study.results(TABLE)
+    found = _some(every, lambda row: not row.endswith(BESIDE))
+    both = _some(every, lambda row: row.endswith(BESIDE) or row == TABLE.free)
     whole = comparison("hardness", found, TABLE)
+    second = comparison("hardness", both, SIDE_BY_SIDE)
+    beside = [replace(grid, title=f"{grid.title}{BESIDE} Propagation") for grid in second.grids]
     pairs = {
         cell.dataset: record
         for cell in _pair_cells(study)
@@ -136,10 +147,21 @@ def hardness_study(study: Study) -> Outcome:
         for dataset in study.datasets
         if (leaks := list(study.records(_leak_cell(study, dataset, 0)).values()))
     }
-    more = [reached(found), _masses(study, found), _knowledge(pairs), _leaks(leaks)]
+    more = [reached(found), *beside, _masses(study, found), _knowledge(pairs), _leaks(leaks)]
     grids = [*whole.grids, *(grid for grid in more if grid.rows)]
-    data = {**whole.data, "pairs": pairs, "leaks": leaks}
+    data = {**whole.data, "beside": second.data, "pairs": pairs, "leaks": leaks}
     return replace(whole, grids=grids, data=data, rows=study.measured(TABLE))
+
+
+def _some(
+    results: Mapping[str, Mapping[str, Accuracies]], keep: Callable[[str], bool]
+) -> dict[str, dict[str, Accuracies]]:
+    """Return these rows of the data sets that have any trained one."""
+    some = {
+        dataset: {row: one for row, one in rows.items() if keep(row)}
+        for dataset, rows in results.items()
+    }
+    return {dataset: rows for dataset, rows in some.items() if rows.keys() - {TABLE.free}}
 
 
 def reached(found: Mapping[str, Mapping[str, Accuracies]]) -> Grid:

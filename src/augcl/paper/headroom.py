@@ -92,14 +92,23 @@ WORTHWHILE = 0.01
 
 
 def headroom_cells(study: Study) -> list[Cell]:
-    """Return the cells of base, oracle and requested rows in every setting of every data set."""
-    return [
-        cell.with_seed(seed)
+    """Return the cells of base, oracle and requested rows in every setting of every data set.
+
+    What needs no training has one cell for all settings.
+    """
+    first = [
+        cell
         for dataset in study.datasets
         for setting in settings_for(dataset).values()
         for cell in _cells(study, dataset, setting).values()
-        for seed in range(study.seeds or 1)
     ]
+    first += [_free(dataset) for dataset in study.datasets]
+    return [cell.with_seed(seed) for cell in first for seed in range(study.seeds or 1)]
+
+
+def _free(dataset: str) -> Cell:
+    table = table_for(dataset)
+    return table.cell(dataset, table.free)
 
 
 def headroom_map(study: Study) -> Outcome:
@@ -113,7 +122,9 @@ def headroom_map(study: Study) -> Outcome:
                 continue
             gains = {row: _gain(rows[row], rows[BASE]) for row in rows if row != BASE}
             texts = (_text(gains.get(row)) for row in ("oracle", *study.rows))
-            lines.append((f"{dataset}, {name}", str(rows[BASE]), *texts))
+            free = study.read(_free(dataset))
+            accuracies = (str(rows[BASE]), "" if free is None else str(free))
+            lines.append((f"{dataset}, {name}", *accuracies, *texts))
             points = {f"{row} − base": _ends(gain) for row, gain in gains.items() if gain}
             if points:
                 dots.append(Dots(name, dataset, points))
@@ -121,11 +132,11 @@ def headroom_map(study: Study) -> Outcome:
             for row, cell in _cells(study, dataset, setting).items():
                 found = study.measured_row(f"{name}: {row}", cell)
                 measured += [] if found is None else [found]
-    header = ("", BASE, *(f"{row} − base" for row in ("oracle", *study.rows)))
+    header = ("", BASE, "training-free", *(f"{row} − base" for row in ("oracle", *study.rows)))
     note = (
         "Differences in points with their 95 % interval: for graphs by the corrected resampled "
         "t-test over folds, for nodes by a paired t-test over trainings (no interval for a single "
-        "training)."
+        "training). training-free: what needs no training, the same in all settings."
     )
     grids = [Grid("Headroom", header, tuple(lines), (note,))]
     label, zero = "difference to the base in points", "base"

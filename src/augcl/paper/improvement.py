@@ -36,7 +36,7 @@ NOTE = (
 
 @dataclass(frozen=True)
 class Gain:
-    """A base and AUGCL on one data set; `found` is None if they were not measured."""
+    """A base, AUGCL and what needs no training on one data set; None: not measured."""
 
     label: str
     dataset: str
@@ -44,6 +44,7 @@ class Gain:
     base_name: str
     base: Accuracies | None
     found: Accuracies | None
+    free: Accuracies | None
 
     @property
     def difference(self) -> PairedDifference | None:
@@ -82,7 +83,7 @@ def improvement(studies: Sequence[Study]) -> Outcome:
     gains = [gain for study in studies for gain in _gains(study)]
     measured = [gain for gain in gains if gain.gap is not None]
     lines = [_line(gain) for gain in gains] if measured else []
-    header = ("", "base", "AUGCL", "difference [95 %]", "p", "published", "seeds")
+    header = ("", "base", "AUGCL", "difference [95 %]", "p", "published", "training-free", "seeds")
     grid = Grid("Base against AUGCL", header, tuple(lines), (NOTE,))
     figures = {}
     if measured:
@@ -103,6 +104,7 @@ def _gains(study: Study) -> list[Gain]:
             base_of(row, table),
             found[dataset].get(base_of(row, table)),
             found[dataset].get(row),
+            found[dataset].get(table.free),
         )
         for dataset in study.datasets
         for row in study.rows
@@ -125,7 +127,7 @@ def _table(study: Study) -> Table:
 def _with_bases(study: Study) -> Study:
     table = _table(study)
     bases = dict.fromkeys(base_of(row, table) for row in study.rows)
-    return replace(study, rows=(*bases, *study.rows))
+    return replace(study, rows=(table.free, *bases, *study.rows))
 
 
 def _is_nodes(dataset: str) -> bool:
@@ -137,7 +139,8 @@ def _line(gain: Gain) -> tuple[str, ...]:
     theirs = published(gain.dataset)
     beside = "" if theirs is None else f"{theirs:+.2f}"
     if gain.base is None or gain.found is None or gain.gap is None:
-        return (f"{gain.dataset} (on {gain.base_name})", "not measured", "", "", "", beside, "")
+        label = f"{gain.dataset} (on {gain.base_name})"
+        return (label, "not measured", "", "", "", beside, _free(gain), "")
     difference, p = f"{100 * gain.gap:+.2f}", ""
     if gain.difference is not None:
         low, high = 100 * gain.difference.low, 100 * gain.difference.high
@@ -145,7 +148,12 @@ def _line(gain: Gain) -> tuple[str, ...]:
         p = p_text(gain.difference.p).removeprefix("= ")
     seeds = len(gain.base.folds.keys() & gain.found.folds.keys())
     label = f"{gain.label} (on {gain.base_name})"
-    return (label, str(gain.base), str(gain.found), difference, p, beside, str(seeds))
+    accuracies = (str(gain.base), str(gain.found))
+    return (label, *accuracies, difference, p, beside, _free(gain), str(seeds))
+
+
+def _free(gain: Gain) -> str:
+    return "" if gain.free is None else str(gain.free)
 
 
 def _points(gain: Gain) -> dict[str, tuple[float, float, float]]:

@@ -31,9 +31,9 @@ def base_of(row: str, table: Table) -> str:
 
 
 def reading_rows(table: Table) -> tuple[str, ...]:
-    """Return all readings and their bases."""
+    """Return what needs no training, all readings and their bases."""
     bases = dict.fromkeys(base_of(row, table) for row in READINGS)
-    return (*bases, *READINGS)
+    return (table.free, *bases, *READINGS)
 
 
 def readings(study: Study, table: Table) -> Outcome:
@@ -46,8 +46,10 @@ def readings(study: Study, table: Table) -> Outcome:
             if row in rows
         }
         if found:
-            lines = tuple(_line(row, table, facts) for row, facts in found.items())
-            grids.append(Grid(dataset, HEADER, lines))
+            lines = [_line(row, table, facts) for row, facts in found.items()]
+            free = rows.get(table.free)
+            lines += [] if free is None else [(table.free, "", str(free), "", "", "", "")]
+            grids.append(Grid(dataset, HEADER, tuple(lines)))
             data[dataset] = {row: _plain(facts) for row, facts in found.items()}
             sentences.append(f"{dataset}: {_verdict(found)}")
     if grids:
@@ -55,7 +57,7 @@ def readings(study: Study, table: Table) -> Outcome:
             f"Accuracy in percent. p: {TESTS[table.level]}, against the base in the same line, on "
             "the same seeds and splits. Model: in how many trainings the uncertainty model was "
             "alive, unlearned (its weights differ, but it has not learned the groups) or "
-            "collapsed (all weights equal)."
+            f"collapsed (all weights equal). {table.free}: what needs no training."
         )
         last = grids[-1]
         grids[-1] = Grid(last.title, last.header, last.rows, (note,))

@@ -226,7 +226,7 @@ REPRODUCTIONS = {
         seeds=1,
         all_seeds=1,
         epochs=LAPTOP["epochs"],
-        takes=("epochs", "recipe"),
+        takes=("epochs", "recipe", "depth", "updates"),
     ),
     "hardness": Reproduction(
         compute=lambda study, workers: _compute(hardness_cells(study), study, workers),

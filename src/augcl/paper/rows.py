@@ -87,6 +87,7 @@ GRAPH_SIMILAR: Rows = {
 
 GRAPH_NAMES = {
     **{name: name for name in GRAPH_RIVALS},
+    "sub2vec-published": "sub2vec",
     "GraphCL": "GraphCL",
     "GraphCL-20": "GraphCL",
     "DCL": "GraphCL_DCL",
@@ -118,6 +119,12 @@ GRAPHS = Table(
         **{
             name: {"hardness": "none", "epochs": None, "method": method}
             for name, method in (GRAPH_RIVALS | GRAPH_LATER).items()
+        },
+        "sub2vec-published": {
+            "hardness": "none",
+            "epochs": None,
+            "method": "Sub2Vec",
+            "recipe": "paper",
         },
         "JOAO": {"hardness": "none", "epochs": None, "method": "JOAO"},
         "MVGRL": {"hardness": "none", "epochs": None, "method": "MVGRLGraphs"},
