@@ -220,7 +220,7 @@ def test_headroom(shared, monkeypatch):
         (("graph-clasification",), "did you mean graph-classification"),
         (
             ("alpha", "--methods", "DCL"),
-            "unknown method 'DCL': choose from untrained, training-free",
+            "unknown method 'DCL': choose from untrained",
         ),
         (("graph-classification", "--methods", "AUGLC"), "did you mean AUGCL"),
         (("graph-classification", "--datasets", "MUTAK"), "MUTAK is neither a data set"),
