@@ -16,6 +16,7 @@ from rich.console import Console
 from augcl.cli.main import app
 from augcl.cli.options import Listing
 from augcl.paper.grid import Grid, aligned
+from augcl.training.progress import clock, fitted_line
 
 WIDE = Grid(
     "Accuracy in %",
@@ -137,15 +138,34 @@ LINE = """
 from augcl.training.progress import progress_bar, training_note
 with progress_bar("GraphCL on a-data-set-with-a-long-name", 40, unit="epoch") as report:
     for epoch in range(1, 4):
-        report(epoch, training_note({"loss": 3.14159, "weight_std": 0.712}))
+        report(epoch, training_note({"loss": 3.14159, "weight_std": 0.712}) + "  seeds 0/5")
 """
 
 
-@pytest.mark.parametrize("columns", [120, 80, 60])
+@pytest.mark.parametrize("columns", [120, 80, 60, 40])
 def test_the_line_of_a_training_fits_one_line(columns):
     screen = on_a_terminal("-c", LINE, columns=columns)
     lines = [line for line in re.split(r"[\r\n]+", without_styles(screen)) if line.strip()]
     assert max(map(len, lines)) <= columns
-    for part in ("GraphCL on", "epoch 3/40", "loss 3.142", "spread 0.71", "left"):
+    parts = ["3/40", "loss 3.142", "spread 0.71"]
+    parts += ["seeds 0/5"] if columns > 40 else []
+    parts += ["epoch 3/40", "GraphCL"] if columns > 60 else []
+    for part in parts:
         assert part in lines[-1]
+    assert re.search(r"\d:\d\d left|-:-- left", lines[-1])
     assert ("━" in lines[-1]) == (columns >= 80)
+
+
+@given(
+    st.text(max_size=30),
+    st.integers(0, 10**5),
+    st.integers(30, 120),
+    st.sampled_from([None, 5, 75, 4000, 400_000]),
+)
+def test_count_and_time_are_never_cut(title, count, width, seconds):
+    count, time = f"{count}/100000", f"{clock(seconds)} left"
+    note = "loss 3.142 spread 0.71  seeds 0/5"
+    line = fitted_line(title, "epoch", count, note, time, width)
+    assert cell_len(line) <= width
+    assert count in line
+    assert line.endswith(time)

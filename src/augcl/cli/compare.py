@@ -273,7 +273,7 @@ def _compute(cells: Mapping[str, Cell], costs: Costs, work: Work, *, strict: boo
                     rest = duration(left) if left > 0 else "nothing"
                     reason = f"it takes about {duration(seconds)}, {rest} of the budget was left"
                     break
-                note = "" if left == math.inf else f", {duration(max(0, left))} of the budget left"
+                note = "" if left == math.inf else f", budget {duration(max(0, left))}"
                 report(number * work.seeds + len(wanted) - len(missing), f"{name}{note}")
                 now, missing = missing[:at_once], missing[at_once:]
                 failed = compute_missing(

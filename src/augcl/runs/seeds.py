@@ -438,7 +438,7 @@ def _watching(spec: Spec, seeds: int, place: Place) -> Iterator[None]:
                 ended = sum((folder / RECORD).exists() for folder in folders)
                 if epochs:
                     done, note = _epochs_done([folder / METRICS for folder in folders])
-                    report(done, f"{note} seeds {ended}/{seeds}")
+                    report(done, f"{note}  seeds {ended}/{seeds}")
                 else:
                     report(ended)
 

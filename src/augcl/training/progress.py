@@ -11,20 +11,18 @@ from contextlib import contextmanager
 from functools import cache
 from typing import Any, Protocol
 
+from rich.cells import cell_len
 from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    Progress,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
+from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn, TimeElapsedColumn
 from rich.table import Column
+from rich.text import Text
 
 from augcl.errors import printable, shortened
 
 WIDE = 72
-"""Columns of a terminal from which on the line has a bar and the time since the start."""
+"""Columns of a terminal from which on the line has a bar."""
+BAR, TITLE = 10, 8
+"""Columns that the bar has at least, and the shortest title that is shown."""
 
 
 class Report(Protocol):
@@ -39,7 +37,7 @@ def progress_bar(
 ) -> Iterator[Report]:
     """Show a line on stderr with steps done, a note and the time left, if stderr is a terminal.
 
-    The line fits the terminal: a narrow one shows no bar and a shorter title. If stderr is no
+    The line fits the terminal, see `fitted_line`; a wide one has a bar, too. If stderr is no
     terminal, print a line every `LINE_EVERY` seconds. Several threads may report. Without `stay`,
     the line is removed at the end.
 
@@ -50,17 +48,8 @@ def progress_bar(
     """
     console = Console(stderr=True)
     wide = console.width >= WIDE
-    steps = f"{unit} {{task.completed}}/{{task.total}}".strip()
-    name = Column(no_wrap=True, overflow="ellipsis", max_width=max(8, console.width // 4))
-    columns = (
-        TextColumn("{task.description}", markup=False, table_column=name),
-        *([BarColumn(None, table_column=Column(ratio=1))] if wide else []),
-        TextColumn(steps, table_column=Column(no_wrap=True)),
-        TextColumn("{task.fields[note]}", markup=False, table_column=Column(no_wrap=True)),
-        *([TimeElapsedColumn()] if wide else []),
-        TextColumn("left"),
-        TimeRemainingColumn(),
-    )
+    columns: list[ProgressColumn] = [_Line(unit, console, BAR + 1 if wide else 0)]
+    columns += [BarColumn(None, table_column=Column(ratio=1))] if wide else []
     if show and not console.is_terminal:
         with _lines(printable(title), total) as report:
             yield report
@@ -70,6 +59,68 @@ def progress_bar(
     ) as progress:
         task = progress.add_task(printable(title), total=total, note="")
         yield lambda done, note="": progress.update(task, completed=done, note=note)
+
+
+class _Line(ProgressColumn):
+    """The words of the line; `beside` columns of the terminal are for something else."""
+
+    def __init__(self, unit: str, console: Console, beside: int) -> None:
+        super().__init__(Column(no_wrap=True))
+        self.unit, self.console, self.beside = unit, console, beside
+
+    def render(self, task: Task) -> Text:
+        count = f"{task.completed:g}/{task.total:g}"
+        time = f"in {clock(task.elapsed)}" if task.finished else f"{clock(task.time_remaining)} left"
+        width = self.console.width - self.beside
+        return Text(fitted_line(task.description, self.unit, count, task.fields["note"], time, width))
+
+
+def fitted_line(title: str, unit: str, count: str, note: str, time: str, width: int) -> str:
+    """Return one line of at most `width` columns; the title gives way first, then single words.
+
+    Two blanks separate the parts of the line and those of the note.
+
+    >>> fitted_line("GraphCL on MUTAG", "epoch", "3/40", "loss 1.250", "0:12 left", 60)
+    'GraphCL on MUTAG  epoch 3/40  loss 1.250  0:12 left'
+    >>> fitted_line("GraphCL on MUTAG", "epoch", "3/40", "loss 1.250", "0:12 left", 45)
+    'GraphCL o…  epoch 3/40  loss 1.250  0:12 left'
+    >>> fitted_line("GraphCL on MUTAG", "epoch", "3/40", "loss 1.250", "0:12 left", 30)
+    '3/40  loss 1.250  0:12 left'
+    """
+    steps = f"{unit} {count}".strip()
+    parts = [steps, note, time] if note else [steps, time]
+    line = "  ".join(parts)
+    room = width - cell_len(line) - 2
+    if room >= min(TITLE, cell_len(title)):
+        return f"{_cut(title, room)}  {line}"
+    if cell_len(line) > width:
+        line = line.replace(steps, count, 1)
+    if cell_len(line) > width:
+        line = line.replace("  ", " ")
+    if cell_len(line) > width and "  " in note:  # its later parts are worth less
+        return fitted_line(title, unit, count, note.rpartition("  ")[0], time, width)
+    if cell_len(line) > width:  # the count and the time are never cut
+        line = f"{count} {_cut(note, max(0, width - len(count) - len(time) - 2))} {time}"
+    return line
+
+
+def _cut(text: str, width: int) -> str:
+    short = Text(text)
+    short.truncate(width, overflow="ellipsis")
+    return short.plain
+
+
+def clock(seconds: float | None) -> str:
+    """Return a time as minutes and seconds, with hours where there are some.
+
+    >>> clock(75), clock(3675.2), clock(None)
+    ('1:15', '1:01:15', '-:--')
+    """
+    if seconds is None:
+        return "-:--"
+    minutes, rest = divmod(int(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
 
 
 def training_note(metrics: Mapping[str, Any]) -> str:
