@@ -158,7 +158,11 @@ def test_what_does_not_fit_into_the_budget_is_listed(augcl, tmp_path, monkeypatc
     left = {out["row"]: out["seconds"] for out in found["left_out"]}
     assert left["GraphCL"] == pytest.approx(3601, rel=0.01)
     assert left["GraphCL+dcl"] == pytest.approx(7202, rel=0.01)
-    assert "GraphCL+dcl: it takes about 2.0 h, 10 min of the budget was left" in flat(answer.out)
+    assert "Not run, too slow for --budget: GraphCL (60 min), GraphCL+dcl (2.0 h)." in flat(
+        answer.out
+    )
+    page = tmp_path / "recommendation-MUTAG.html"
+    assert answer.out.splitlines()[-1] == f"See it: augcl explore {page}"
     again = augcl("compare", "MUTAG", *QUICK, *rows, "--budget", "none")
     assert again.code == 0
     found = json.loads((tmp_path / "recommendation-MUTAG.json").read_text())

@@ -68,6 +68,14 @@ def test_two_runs_become_one_page(run, succeeds, opened):
     assert '"linked": true' in (run / "explore.html").read_text()
 
 
+def test_the_page_of_a_comparison_is_opened(run, succeeds, refused, opened, tmp_path):
+    page = tmp_path / "recommendation-MUTAG.html"
+    page.write_text("<title>x</title>")
+    succeeds("explore", page)
+    assert opened == [page.as_uri()]
+    assert "is a page: give it alone" in refused("explore", page, run)
+
+
 def test_without_a_browser_the_path_is_printed(run, succeeds, opened, monkeypatch):
     def none():
         raise webbrowser.Error("could not locate runnable browser")

@@ -102,22 +102,20 @@ def test_a_listing_fits_and_tells_all(width):
         assert word in text
 
 
-@pytest.mark.parametrize("columns", [80, 50])
+@pytest.mark.parametrize("columns", [80, 60, 50])
 @pytest.mark.parametrize(
     "command", ["", "data", "data MUTAG", "methods", "methods GraphCL", "doctor MUTAG --no-try"]
 )
 def test_what_commands_print_fits(succeeds, monkeypatch, columns, command):
     monkeypatch.setenv("COLUMNS", str(columns))
     text = succeeds(*command.split())
-    if command:  # the greeting has lines of its own
-        assert max(map(len, text.splitlines())) <= columns
+    assert max(map(len, text.splitlines())) <= columns
     assert "\x1b" not in text
     assert "…" not in text.replace(" …)", "")  # nothing is cut off
 
 
 def test_the_greeting_has_three_commands_that_exist(succeeds):
     text = succeeds()
-    assert max(map(len, text.splitlines())) <= 80
     tried = re.findall(r"(?m)^    augcl (.*?)  ", text)
     assert len(tried) == 3
     names = {command.callback.__name__ for command in app.registered_commands}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -430,9 +430,30 @@ def _table(title: str, work: Work, reference: str, things: str) -> Grid:
     weighted = [part for part in parts if part[1:] not in BESIDE]
     notes += [f"{', '.join(weighted)}: weighted negatives."] if weighted else []
     notes += [f"{part}: with {BESIDE[part[1:]]} beside." for part in parts if part[1:] in BESIDE]
-    if work.left_out:
-        notes.append(f"Not run: {'; '.join(map(str, work.left_out))}.")
+    notes += _not_run(work.left_out)
     return Grid(title, header, tuple(lines), tuple(notes))
+
+
+def _not_run(left_out: Sequence[LeftOut]) -> list[str]:
+    """Return one sentence on the rows that did not fit into the budget, and one per other reason.
+
+    >>> from augcl.runs.recommend import LeftOut
+    >>> slow = [LeftOut("A", 3600.0, ""), LeftOut("B", 120.0, "")]
+    >>> failed = [LeftOut("C", None, "it failed"), LeftOut("D", None, "it failed")]
+    >>> for line in _not_run([*slow, *failed]):
+    ...     print(line)
+    Not run, too slow for --budget: A (60 min), B (2 min).
+    Not run: C, D: it failed.
+    """
+    from augcl.runs.cost import duration
+
+    slow = [f"{out.row} ({duration(out.seconds)})" for out in left_out if out.seconds is not None]
+    sentences = [f"Not run, too slow for --budget: {', '.join(slow)}."] if slow else []
+    reasons: dict[str, list[str]] = {}
+    for out in left_out:
+        if out.seconds is None:
+            reasons.setdefault(out.reason, []).append(out.row)
+    return sentences + [f"Not run: {', '.join(rows)}: {why}." for why, rows in reasons.items()]
 
 
 def _numbers(row: Scores, reference: Scores) -> dict[str, Any]:

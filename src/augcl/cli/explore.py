@@ -11,10 +11,16 @@ from typing import Annotated
 import typer
 
 from augcl.cli.options import DataDir, say
+from augcl.errors import InputError
 
 
 def explore(
-    run: Annotated[Path, typer.Argument(help="Folder of a finished run.")],
+    run: Annotated[
+        Path,
+        typer.Argument(
+            help="Folder of a finished run, or a page that augcl compare or reproduce wrote."
+        ),
+    ],
     other: Annotated[
         Path | None, typer.Argument(help="Folder of a second run, to see it beside the first.")
     ] = None,
@@ -40,7 +46,15 @@ def explore(
     and --tsne compute is kept in the run.
 
     Example: augcl explore runs/mine
+
+    Example: augcl explore comparison/recommendation-MUTAG.html
     """
+    if run.suffix == ".html" and run.is_file():
+        if other is not None or floors or tsne:
+            raise InputError(f"{run} is a page: give it alone, or the folder of a run")
+        say(f"the page is {run}")
+        _show(run, show)
+        return
     from augcl.runs.beside_run import compute_floors, compute_tsne
     from augcl.runs.embedding_file import read_embeddings
     from augcl.runs.page import shown_points, write_report, write_side_by_side
@@ -55,6 +69,11 @@ def explore(
             compute_tsne(folder, stored, shown_points(len(stored.Z)))
     page = write_report(run) if other is None else write_side_by_side(run, other)
     say(f"wrote {page}")
+    _show(page, show)
+
+
+def _show(page: Path, show: bool) -> None:
+    """Open a page in the browser, where there is one."""
     if show and _has_browser():
         webbrowser.open(page.resolve().as_uri())
 

@@ -14,6 +14,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
 import typer
+from rich.console import Console
+from rich.table import Table
 
 from augcl import __version__
 from augcl.cli.attack import attack
@@ -46,18 +48,19 @@ CURES = {
     errno.EISDIR: "give a file, not a folder",
 }
 
-GREETING = f"""\
-augcl {__version__}: embeddings of graphs, or of the nodes of a graph, without labels.
-
-Three commands to try; none of them needs a file or a network:
-
-    augcl train               learn embeddings of 188 molecules; write a report
-    augcl compare             find out which method suits them
-    augcl train digits-knn    embed the nodes of one graph
-
-Your own graphs: augcl data my.zip shows what is in a file, augcl compare my.zip
-recommends what to use. All commands: augcl --help\
-"""
+ABOUT = (
+    f"augcl {__version__}: embeddings of graphs, or of the nodes of a graph, without labels.",
+    "Three commands to try; none of them needs a file or a network:",
+)
+TO_TRY = (
+    ("augcl train", "learn embeddings of 188 molecules; write a report"),
+    ("augcl compare", "find out which method suits them"),
+    ("augcl train digits-knn", "embed the nodes of one graph"),
+)
+OWN_GRAPHS = (
+    "Your own graphs: augcl data my.zip shows what is in a file, augcl compare my.zip recommends "
+    "what to use. All commands: augcl --help"
+)
 
 app = typer.Typer(
     rich_markup_mode="rich",
@@ -100,6 +103,19 @@ ALONE = ("compare", "reproduce", "attack")
 """Commands that train many models, each in one process."""
 
 
+def greet() -> None:
+    """Print what a newcomer can try; the lines fit the terminal."""
+    console = Console(highlight=False)
+    tried = Table.grid(padding=(0, 2))
+    tried.add_column(no_wrap=True)
+    for command, what in TO_TRY:
+        tried.add_row(f"    {command}", what)
+    for part in (*ABOUT, tried):
+        console.print(part)
+        console.print()
+    console.print(OWN_GRAPHS)
+
+
 def _version(show: bool) -> None:
     if show:
         typer.echo(f"augcl {__version__}")
@@ -114,7 +130,7 @@ def _options(
     ),
 ) -> None:
     if context.invoked_subcommand is None:
-        typer.echo(GREETING)
+        greet()
     if context.invoked_subcommand in ALONE and int(os.environ.get("WORLD_SIZE") or 1) > 1:
         raise InputError(
             f"several processes share the work of augcl train alone: start augcl "

@@ -48,13 +48,13 @@ def methods(
     if as_json:
         typer.echo(json.dumps(listed, indent=1, ensure_ascii=False))
         return
-    header = ("method", "in paper", "embeds", "year", "takes", "what it does")
+    header = ("method", "embeds", "year", "takes", "what it does")
     rows = []
     for facts in listed:
         year = "" if facts["year"] is None else str(facts["year"])
-        paper = "" if facts["paper"] == facts["method"] else facts["paper"]
-        told = (facts["method"], paper, f"{facts['level']}s", year, facts["cost"], facts["does"])
-        rows.append(told)
+        does, paper = facts["does"], facts["paper"]
+        does += "" if paper == facts["method"] else f" In the paper: {paper}."
+        rows.append((facts["method"], f"{facts['level']}s", year, facts["cost"], does))
     Console().print(Listing(header, tuple(rows)))
 
 

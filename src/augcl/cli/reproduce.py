@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NoReturn
@@ -208,7 +209,10 @@ def show(outcome: Outcome, out: Path, failures: list[Failure], *, as_json: bool)
         for sentence in outcome.sentences:
             command = sentence.startswith("    ")  # stays in one line, to be copied
             console.print(sentence, markup=False, highlight=False, soft_wrap=command)
-        say(f"wrote {', '.join(str(path) for path in paths)}")
+        for stem in dict.fromkeys(path.with_suffix("") for path in paths):
+            endings = ", ".join(path.suffix for path in paths if path.with_suffix("") == stem)
+            say(f"wrote {stem}: {endings}")
+        say(f"See it: augcl explore {shlex.quote(str(out / f'{outcome.name}.html'))}")
     if failures:
         _report(failures)
 

@@ -180,16 +180,15 @@ class Fitting:
                 left = options.max_width - widths[0]
             parts[-1].append(column)
             left -= width
-        one = len(parts) == 1
         for number, part in enumerate(parts):
-            yield self._table(part, title=number == 0, notes=one)
-        if self.grid.notes and not one:
-            yield Text(" ".join(self.grid.notes))
+            yield self._table(part, title=number == 0)
+        yield from map(Text, self.grid.notes)
+        if self.grid.notes:
+            yield Text()
 
-    def _table(self, columns: list[list[str]], *, title: bool, notes: bool) -> Table:
+    def _table(self, columns: list[list[str]], *, title: bool) -> Table:
         table = Table(
             title=Text(self.grid.title) if title else None,
-            caption=Text(" ".join(self.grid.notes)) if notes and self.grid.notes else None,
             box=SIMPLE_HEAD,
             pad_edge=False,
         )

@@ -70,9 +70,13 @@ class _Line(ProgressColumn):
 
     def render(self, task: Task) -> Text:
         count = f"{task.completed:g}/{task.total:g}"
-        time = f"in {clock(task.elapsed)}" if task.finished else f"{clock(task.time_remaining)} left"
+        time = (
+            f"in {clock(task.elapsed)}" if task.finished else f"{clock(task.time_remaining)} left"
+        )
         width = self.console.width - self.beside
-        return Text(fitted_line(task.description, self.unit, count, task.fields["note"], time, width))
+        return Text(
+            fitted_line(task.description, self.unit, count, task.fields["note"], time, width)
+        )
 
 
 def fitted_line(title: str, unit: str, count: str, note: str, time: str, width: int) -> str:
