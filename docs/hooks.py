@@ -9,7 +9,7 @@ import posixpath
 import re
 import tomllib
 from importlib import import_module
-from inspect import isclass
+from inspect import isclass, signature
 from pathlib import Path
 
 import jupytext
@@ -177,7 +177,7 @@ def method_pages():
             f"| `{parameter}` | `{default!r}` | {text.replace('|', 'or')} |\n"
             for parameter, (default, text) in described_parameters(kind).items()
         )
-        measured, differences = numbers(name, kind), deviations(name)
+        measured, differences = numbers(name, kind), deviations(name, kind)
         parts = (
             f"# {name}\n\n{idea}",
             f"    {equations[name].strip().replace(chr(10), chr(10) + '    ')}",
@@ -194,55 +194,117 @@ def method_pages():
 
 
 def cells(row):
-    return [cell.strip() for cell in row.strip().strip("|").split(" | ")]
+    row = row.strip().removeprefix("|").removesuffix("|")
+    return [cell.strip() for cell in re.split(r"(?<!\\)\|", row)]
+
+
+OTHER_NAMES = {
+    "AffinityUncertainty": ("AUGCL",),
+    "Oracle": ("oracle",),
+    "NearestOut": ("nearest",),
+    "MorganFingerprints": ("Morgan",),
+    "WLFeatures": ("training-free",),
+    "Propagation": ("training-free",),
+    "RawFeatures": ("raw features",),
+    "WLKernel": ("WL kernel",),
+    "GraphletKernel": ("graphlets",),
+    "JOAOv2": ("JOAO",),
+    "DeepWalkFeatures": ("DeepWalk with features", "DeepWalk+features"),
+}
+"""Names of methods in tables and texts, besides their own and the paper's."""
 
 
 def names_of(name):
     """The names of a method in tables and texts."""
     from augcl.runs.models import PAPER_NAMES
 
-    other = {"AffinityUncertainty": "AUGCL", "Oracle": "oracle", "JOAOv2": "JOAOv2"}
-    return {name, other.get(name, PAPER_NAMES.get(name, name)).replace(" ", "")}
+    return dict.fromkeys((name, PAPER_NAMES.get(name, name), *OTHER_NAMES.get(name, ())))
 
 
 def numbers(name, kind):
-    """The rows of a method in the tables of results, beside the published numbers."""
+    """The cells of a method in the tables of results, beside the published numbers."""
     levels = {"graph": ("graphs", "systems"), "node": ("nodes",)}
-    level = getattr(kind, "level", None)
-    pages = levels[level] if level in levels else (*levels["graph"], *levels["node"])
-    wanted = names_of(name)
-    if name in ("WLFeatures", "Propagation"):
-        wanted.add("training-free")
-    rows = {}
-    for page in pages:
+    pages = levels.get(getattr(kind, "level", None), (*levels["graph"], *levels["node"]))
+    found = {}
+    for page in (*pages, "hardness", "other_data"):
         text = (DOCS / "results" / f"{page}.md").read_text(encoding="utf-8")
-        for part in re.split(r"(?m)^### ", text)[1:]:
-            dataset, table = part.split("\n", 1)
-            columns = cells(table.strip().split("\n")[0])
-            for row in re.findall(r"(?m)^\| (.*) \|$", table):
-                found = row.split(" | ")
-                if columns[1:3] == ["measured", "published"] and found[0] in wanted:
-                    place = f"[{page}](../results/{page}.md)"
-                    rows.setdefault((dataset, *found[1:3]), place)
-    if not rows:
+        for section in re.split(r"(?m)^## ", text)[1:]:
+            place = f"[{section.splitlines()[0]}](../results/{page}.md)"
+            for dataset, row, measured, published in measured_in(section, names_of(name)):
+                found.setdefault((dataset, row, measured, published), place)
+    if not found:
         return ""
-    body = "".join(f"| {d} | {m} | {p} | {place} |\n" for (d, m, p), place in rows.items())
+    body = "".join(f"| {' | '.join(key)} | {place} |\n" for key, place in found.items())
     return (
-        f"Accuracy in %, as `{'`, `'.join(sorted(wanted))}` of the tables.\n\n"
-        f"| data set | measured | published | table |\n|---|---:|---:|---|\n{body}"
+        "Accuracy in %, unless the table says otherwise; the table also tells the settings.\n\n"
+        "| data set | row | measured | published | table |\n|---|---|---:|---:|---|\n" + body
     )
 
 
-def deviations(name):
-    """The rows and items of docs/deviations.md that name the method at their start."""
-    text = (DOCS / "deviations.md").read_text(encoding="utf-8")
+def measured_in(section, names):
+    """Data set, name, measured and published number of each cell of a method in a section.
+
+    A row may have the name with an addition, such as HSAN-20, if there is none with the name alone.
+    Tables have a row per method, or a column per method and a row per data set.
+    """
+    for part in re.split(r"(?m)^### ", section)[1:]:
+        dataset, table = part.split("\n", 1)
+        lines = [cells(line) for line in re.findall(r"(?m)^\|.*\|$", table)]
+        if not lines:
+            continue
+        head, rows = lines[0], lines[2:]
+        if head[1] == "measured":
+            column = head.index("published") if "published" in head else None
+            for row in named([row[0] for row in rows], names):
+                values = next(values for values in rows if values[0] == row)
+                yield dataset, row, values[1], "" if column is None else values[column]
+        elif dataset == "Scores":
+            for method in named(head, names):
+                for values in rows:
+                    if values[head.index(method)] not in ("", "–"):
+                        yield values[0], method, values[head.index(method)], ""
+
+
+def named(found, names):
+    """Those that are one of the names; if none is, those that begin with one."""
+    return [n for n in found if n in names] or [
+        n for n in found if n.startswith(tuple(f"{name}{c}" for name in names for c in "- "))
+    ]
+
+
+def deviations(name, kind):
+    """The rows and items of docs/deviations.md that are about the method."""
+    text = (
+        (DOCS / "deviations.md").read_text(encoding="utf-8").replace("](#", "](../deviations.md#")
+    )
+    parts = []
+    for section in re.split(r"(?m)^#+ ", text)[1:]:
+        lines = re.findall(r"(?m)^\| .*\|$", section)
+        kept = [row for row in lines[1:] if about(name, kind, section.split("\n")[0], cells(row))]
+        if kept:
+            rule = "|---" * len(cells(lines[0])) + "|"
+            parts.append("\n".join((lines[0], rule, *kept)))
+        items = re.findall(r"(?ms)^\* .*?(?=\n\*|\n\n|\Z)", section)
+        parts.append("\n".join(item for item in items if told(name).search(item[:80])))
+    return "\n\n".join(part for part in parts if part)
+
+
+def about(name, kind, heading, row):
+    """Whether a row of differences is about a method: by its name, its table, or its argument."""
+    first, argument = row[0], row[-1]
+    if told(name).search(first):
+        return True
+    if heading.startswith("Differences"):  # between AUGCL's paper, its code and this library
+        own = set(re.findall(r"`(\w+)=`", argument)) & set(signature(kind).parameters)
+        of_base = own & {"positive_in_denominator", "edge_features", "edge_labels"}
+        return name == "AffinityUncertainty" or f"{name}(" in argument or bool(of_base)
+    return heading == "At node level" and name in ("GCA", "GRACE") and ":" not in first
+
+
+def told(name):
+    """A pattern of a method's names as words."""
     words = "|".join(map(re.escape, names_of(name)))
-    named = re.compile(rf"(?i)(?<![\w-])({words})(?![\w-])")
-    rows = [r for r in re.findall(r"(?m)^\| .*$", text) if named.search(cells(r)[0])]
-    items = [i for i in re.findall(r"(?ms)^\* .*?(?=\n\*|\n\n|\Z)", text) if named.search(i[:80])]
-    head = "| what | published | here, by default | argument |\n|---|---|---|---|\n" if rows else ""
-    rows = [row for row in rows if len(cells(row)) == 4]
-    return head + "\n".join(rows) + "\n\n" + "\n".join(items) if rows or items else ""
+    return re.compile(rf"(?i)(?<![\w-])({words})(?![\w-])")
 
 
 # The lessons.

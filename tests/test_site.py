@@ -69,11 +69,51 @@ def test_nothing_is_loaded_from_elsewhere(site):
         assert not [link for link in loaded if re.match(r"(https?:)?//", link)], page
 
 
-def test_numbers_of_a_method_are_those_of_the_results(hooks):
-    page = hooks["method_pages"]()["methods/WLKernel.md"]
-    (row,) = re.findall(r"(?m)^\| MUTAG \| (.*?) \| (.*?) \|", page)
+@pytest.fixture(scope="module")
+def method_pages(hooks):
+    return hooks["method_pages"]()
+
+
+def test_numbers_of_a_method_are_those_of_the_results(method_pages):
+    page = method_pages["methods/WLKernel.md"]
+    (row,) = re.findall(r"(?m)^\| MUTAG \| WL \| (.*?) \| (.*?) \|.*systems.md", page)
     table = (DOCS / "results" / "systems.md").read_text().split("### MUTAG")[1]
     assert f"| WL | {row[0]} | {row[1]} |" in table
+
+
+@pytest.mark.parametrize(
+    ("name", "row"),
+    [
+        ("GRACE", "| Cora | GRACE |"),
+        ("CCASSG", "| Cora | CCA-SSG |"),
+        ("HSAN", "| Cora | HSAN-20 |"),
+        ("MorganFingerprints", "| ESOL, random | Morgan |"),
+        ("NearestOut", "| Cora | nearest 10 % |"),
+        ("AffinityUncertainty", "| Amazon-Photo | AUGCL |"),
+    ],
+)
+def test_a_method_has_its_rows_of_every_table_with_the_title_of_the_table(method_pages, name, row):
+    rows = [line for line in method_pages[f"methods/{name}.md"].splitlines() if row in line]
+    assert rows
+    assert len(set(rows)) == len(rows)
+    assert all(re.search(r"\| \[[^]]{5,}\]\(\.\./results/\w+\.md\) \|$", row) for row in rows)
+
+
+def test_differences_of_a_method_are_all_that_are_about_it(method_pages):
+    told = {
+        name: method_pages[f"methods/{name}.md"].split("## Deviations")[1]
+        for name in ("AffinityUncertainty", "GraphCL", "GRACE", "DCL")
+    }
+    for what in ("power of the weights", "inputs of the model", "warm-up", "AUGCL: trained after"):
+        assert f"| {what}" in told["AffinityUncertainty"]
+        assert f"| {what}" not in told["GraphCL"]
+    for what in ("views of an anchor", "subgraph view", "uncertainty model trained after"):
+        assert f"| {what}" in told["GraphCL"]
+    assert "| features |" in told["GRACE"]
+    assert "| DCL, HCL: prior share" in told["DCL"]
+    for text in told.values():  # every row has as many cells as the heading of its table
+        for table in re.findall(r"(?m)(?:^\|.*\n)+", text):
+            assert len({len(re.findall(r"(?<!\\)\|", row)) for row in table.splitlines()}) == 1
 
 
 def test_pages_are_short():
