@@ -1,3 +1,5 @@
+import json
+import re
 from dataclasses import replace
 
 import pytest
@@ -8,6 +10,12 @@ from augcl.paper.attacks import LAPTOP, VICTIMS, Share, attack_cells, attack_tab
 from augcl.paper.study import Study
 
 RIGHT = {"RandSampling": 1200, "GradArgmax": 1000, "RLS2V": 700}
+
+
+def page_data(path):
+    """What the scripts of a page read."""
+    page = path.read_text()
+    return json.loads(re.search(r'<script[^>]*id="data">(.*?)</script>', page, re.DOTALL)[1])
 
 
 @pytest.fixture
@@ -46,6 +54,23 @@ def test_the_same_graphs_under_several_victims_do_not_narrow_the_interval(folder
     low, high = wilson_interval(1205, 1500)
     text = attack_table(study(folder)).grids[0].rows[1][1]
     assert text.startswith(f"80.33 [{100 * low:.1f}, {100 * high:.1f}]")
+
+
+def test_every_number_of_the_tables_leads_to_a_row_of_the_page(folder):
+    found = attack_table(study(folder))
+    assert len(found.rows) == 3 * 4 * 4
+    data = page_data(found.write(folder)[3])
+    for table in data["tables"]:
+        for line, links in zip(table["rows"], table["links"], strict=True):
+            for victim, link in zip(table["header"][1:], links[1:], strict=True):
+                row = data["rows"][link]
+                assert row["name"] == victim
+                assert row["dataset"] == f"{table['title']}, {line[0]}"
+    row = next(row for row in data["rows"] if row["name"] == "AUGCL" and "Argmax" in row["dataset"])
+    assert row["mean"] == pytest.approx(1305 / 1500)
+    assert (row["low"], row["high"]) == pytest.approx(wilson_interval(1305, 1500))
+    assert row["published"][1] is None
+    assert len(row["runs"]) == 2
 
 
 def test_a_sentence_says_where_hardness_helps_beyond_noise(folder):

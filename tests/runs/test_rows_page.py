@@ -43,10 +43,12 @@ def test_cells_lead_to_the_row_of_their_name_and_data_set(tmp_path):
     tables = [
         TextTable("MUTAG", ("", "measured", "published"), [("b", "1", "2"), ("c", "3", "")], []),
         TextTable("All", ("", "MUTAG", "PROTEINS"), [("a", "1", "2"), ("b", "3", "")], []),
+        TextTable("Seconds", ("", "seconds"), [("PROTEINS, a", "1")], []),
     ]
     found = data(write_rows_page(tmp_path / "x.html", "x", rows, tables))
     assert found["tables"][0]["links"] == [[-1, 1, -1], [-1, -1, -1]]
     assert found["tables"][1]["links"] == [[-1, 0, 2], [-1, 1, -1]]
+    assert found["tables"][2]["links"] == [[-1, 2]]
 
 
 def test_differences_are_of_the_same_splits_of_one_data_set(tmp_path):

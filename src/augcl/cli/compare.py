@@ -6,7 +6,7 @@ import math
 import os
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -503,7 +503,8 @@ def _study_hardness(study: Any, table: Table, workers: Workers, *, as_json: bool
         )
     failures = compute_missing(study.cells(table), study.out, data_dir=study.data_dir, jobs=workers)
     name = f"comparison-{file_name(spec)}"
-    show(compared(study, table, name), study.out, failures, as_json=as_json)
+    outcome = replace(compared(study, table, name), title=f"Weights of negatives on {data.name}")
+    show(outcome, study.out, failures, as_json=as_json)
 
 
 def _base(method: str, known: Iterable[str], level: str) -> str:

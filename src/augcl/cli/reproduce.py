@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NoReturn
 
@@ -191,7 +192,8 @@ def reproduce(
     )
     with open_workers(cluster, jobs) as workers:
         failures = about.compute(study, workers)
-    show(about.outcome(study), out, failures, as_json=as_json)
+    title = about.title + ("" if study.recipe == "default" else f", recipe {study.recipe}")
+    show(replace(about.outcome(study), title=title), out, failures, as_json=as_json)
 
 
 def show(outcome: Outcome, out: Path, failures: list[Failure], *, as_json: bool) -> None:

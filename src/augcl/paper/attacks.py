@@ -25,6 +25,8 @@ from augcl.paper.grid import Grid, Outcome
 from augcl.paper.published import attack_accuracy
 from augcl.paper.records import cell_file
 from augcl.paper.study import Study
+from augcl.runs.recommend import Scores
+from augcl.runs.rows_page import KINDS, Row
 from augcl.runs.run import hardness_settings, one_thread, versions
 from augcl.training.method import plain_settings
 
@@ -319,7 +321,39 @@ def attack_table(study: Study) -> Outcome:
         {"depths": data, "schedule": schedule, "comparisons": comparisons},
         {},
         [_sentence(name, one) for name, one in comparisons.items()],
+        [row for depth in found for row in measured_victims(study, depth)],
     )
+
+
+def measured_victims(study: Study, depth: int) -> list[Row]:
+    """Return every victim without an attack and under each, for the page."""
+    rows = []
+    for attack, victim in product(ROWS, study.rows):
+        records = study.records(AttackCell(_spec(study, depth, victim), 0))
+        if not records:
+            continue
+        share = _share(attack, records)
+        seconds = [r["seconds"]["victim"] for r in records.values() if "seconds" in r]
+        scores = Scores(
+            np.array(list(share.accuracies.values()))[:, None],
+            level="node",  # compared over trainings, which have the test graphs in common
+            protocol=f"{share.graphs} test graphs; bars: Wilson intervals over these graphs",
+            training=float(np.median(seconds)) if seconds else None,
+        )
+        first = next(iter(records.values()))
+        paper = attack_accuracy(depth, ROWS[attack], victim)
+        row = Row(
+            victim,
+            f"structure2vec of depth {depth}, {SHOWN[attack]}",
+            scores,
+            None,
+            settings={part: first[part] for part in ("spec", "victim") if part in first},
+            published=None if paper is None else (paper, None),
+            kind=KINDS[3] if VICTIMS[victim] in ("progcl", "augcl") else KINDS[2],
+            interval=share.interval,
+        )
+        rows.append(row)
+    return rows
 
 
 @dataclass(frozen=True)

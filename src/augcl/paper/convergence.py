@@ -207,6 +207,7 @@ def convergence(study: Study, table: Table) -> Outcome:
         {**data, "jumps": jumps},
         figures,
         [f"{step}{_explained(jumps.get(f'{step.dataset}, {step.row}'))}." for step in steps],
+        study.measured(table),
     )
 
 

@@ -44,11 +44,13 @@ class Reproduction:
     """What a reproduction computes and shows: a default size for a laptop, and the full size.
 
     `rows` are compared by default, `known` are all rows that can be requested; `takes` are the
-    options that apply. `level` is what is embedded: "graph", "node" or "any".
+    options that apply. `level` is what is embedded: "graph", "node" or "any"; `title` is the
+    heading of the page.
     """
 
     compute: Callable[[Study, Workers], list[Failure]]
     outcome: Callable[[Study], Outcome]
+    title: str
     rows: tuple[str, ...]
     known: tuple[str, ...]
     datasets: tuple[str, ...]
@@ -90,6 +92,7 @@ def _compute(cells: Sequence[CellLike], study: Study, workers: Workers) -> list[
 
 
 def _of_table(
+    title: str,
     table: Table,
     datasets: tuple[str, ...],
     all_datasets: tuple[str, ...],
@@ -105,6 +108,7 @@ def _of_table(
     return Reproduction(
         compute=lambda study, workers: _compute(study.cells(table), study, workers),
         outcome=lambda study: outcome(study, table),
+        title=title,
         rows=rows or table.compared,
         known=tuple(table.rows),
         datasets=datasets,
@@ -119,11 +123,11 @@ def _of_table(
 
 
 def _readings(
-    table: Table, datasets: tuple[str, ...], all_datasets: tuple[str, ...]
+    title: str, table: Table, datasets: tuple[str, ...], all_datasets: tuple[str, ...]
 ) -> Reproduction:
     nodes = table.level == "node"
     own = ("candidates",) if nodes else ()
-    whole = _of_table(table, datasets, all_datasets, readings, reading_rows(table))
+    whole = _of_table(title, table, datasets, all_datasets, readings, reading_rows(table))
     return replace(
         whole,
         known=reading_rows(table),
@@ -138,6 +142,7 @@ SMALL = ("MUTAG", "PROTEINS", "IMDB-BINARY")
 
 REPRODUCTIONS = {
     "graph-classification": _of_table(
+        "Graph classification: every method on the same folds",
         GRAPHS,
         SMALL,
         GRAPH_DATASETS,
@@ -145,6 +150,7 @@ REPRODUCTIONS = {
         seeds=5,
     ),
     "node-classification": _of_table(
+        "Node classification: every method on the same splits",
         NODES,
         ("Amazon-Photo",),
         NODE_DATASETS,
@@ -154,6 +160,7 @@ REPRODUCTIONS = {
         candidates=512,
     ),
     "improvement": Reproduction(
+        title="What AUGCL gains over its base",
         compute=lambda study, workers: _compute(improvement_cells(study), study, workers),
         outcome=improvement_table,
         rows=improvement.ROWS,
@@ -166,12 +173,22 @@ REPRODUCTIONS = {
         takes=("datasets", "epochs", "candidates"),
         level="any",
     ),
-    "readings": _readings(GRAPHS, SMALL, GRAPH_DATASETS),
-    "node-readings": _readings(NODES, ("digits-knn",), ("digits-knn", "Cora", "Amazon-Photo")),
-    "ablation": _of_table(ABLATION, SMALL[:2], GRAPH_DATASETS),
-    "alpha": _of_table(ALPHA, SMALL[1:], SMALL[1:], sensitivity),
-    "reward": _of_table(REWARD, SMALL[1:], SMALL[1:], sensitivity),
+    "readings": _readings(
+        "Readings of AUGCL's text on graphs, each against its base", GRAPHS, SMALL, GRAPH_DATASETS
+    ),
+    "node-readings": _readings(
+        "Readings of AUGCL's text on nodes, each against its base",
+        NODES,
+        ("digits-knn",),
+        ("digits-knn", "Cora", "Amazon-Photo"),
+    ),
+    "ablation": _of_table(
+        "Ablation: partition and uncertainty model", ABLATION, SMALL[:2], GRAPH_DATASETS
+    ),
+    "alpha": _of_table("Sensitivity to α", ALPHA, SMALL[1:], SMALL[1:], sensitivity),
+    "reward": _of_table("Sensitivity to the reward", REWARD, SMALL[1:], SMALL[1:], sensitivity),
     "time": Reproduction(
+        title="Processor seconds of a training",
         compute=lambda study, workers: measure_times(study, GRAPHS),
         outcome=lambda study: time_table(study, GRAPHS),
         rows=TIMED,
@@ -183,6 +200,7 @@ REPRODUCTIONS = {
         takes=("datasets", "epochs", "recipe"),
     ),
     "convergence": Reproduction(
+        title="Convergence: the loss by epoch",
         compute=lambda study, workers: _compute(convergence_cells(study, GRAPHS), study, workers),
         outcome=lambda study: convergence(study, GRAPHS),
         rows=CURVES,
@@ -193,6 +211,7 @@ REPRODUCTIONS = {
         all_seeds=5,
     ),
     "figure-1": Reproduction(
+        title="Figure 1: the weights of a toy",
         compute=lambda study, workers: _compute(figure_one.toy_cells(study), study, workers),
         outcome=figure_one.figure_one,
         rows=figure_one.ROWS,
@@ -205,6 +224,7 @@ REPRODUCTIONS = {
         level="any",
     ),
     "theorem": Reproduction(
+        title="Theorem 1: the weighted loss as a triplet loss",
         compute=lambda study, workers: _compute(theorem_cells(study), study, workers),
         outcome=theorem,
         rows=figure_one.ROWS,
@@ -217,6 +237,7 @@ REPRODUCTIONS = {
         level="any",
     ),
     "attacks": Reproduction(
+        title="Attacks on structure2vec",
         compute=lambda study, workers: _compute(attack_cells(study), study, workers),
         outcome=attack_table,
         rows=tuple(VICTIMS),
@@ -229,6 +250,7 @@ REPRODUCTIONS = {
         takes=("epochs", "recipe", "depth", "updates"),
     ),
     "hardness": Reproduction(
+        title="Every hardness on a strong base",
         compute=lambda study, workers: _compute(hardness_cells(study), study, workers),
         outcome=hardness_study,
         rows=hardness.TABLE.compared,
@@ -240,6 +262,7 @@ REPRODUCTIONS = {
         level="node",
     ),
     "headroom": Reproduction(
+        title="Where a weighting of negatives could help",
         compute=lambda study, workers: _compute(headroom_cells(study), study, workers),
         outcome=headroom_map,
         rows=(),

@@ -18,6 +18,8 @@ from augcl.paper.grid import Grid, Outcome
 from augcl.paper.records import TIME, read
 from augcl.paper.study import Study
 from augcl.paper.table import Setting, Table, identity
+from augcl.runs.recommend import Scores
+from augcl.runs.rows_page import SECONDS, Row
 from augcl.runs.run import Spec, one_thread, versions
 from augcl.training.estimator import Estimator
 from augcl.training.progress import progress_bar
@@ -92,6 +94,23 @@ class Timing:
         record = {"dataset": self.dataset, "seconds": found, "versions": versions()}
         write_json(self.path(out), record)
 
+    def measured(self, seconds: dict[str, list[float]]) -> list[Row]:
+        """Return the seconds of each row by turn, for the page."""
+        return [
+            Row(
+                row,
+                self.dataset,
+                Scores(
+                    np.array(seconds[row])[:, None],
+                    level="node",  # turns are compared in pairs
+                    protocol="processor time of one thread; circles are turns",
+                    scoring=SECONDS,
+                ),
+                spec,
+            )
+            for row, spec in self._specs().items()
+        ]
+
     def _specs(self) -> dict[str, Spec]:
         setting = Setting(epochs=self.epochs, recipe=self.recipe)
         return {row: self.table.spec(self.dataset, row, setting) for row in self.rows}
@@ -129,7 +148,7 @@ def measure_times(request: Study, table: Table) -> list[Failure]:
 
 def time_table(request: Study, table: Table) -> Outcome:
     """Return the table of the measured times."""
-    rows, data = [], {}
+    rows, data, shown = [], {}, []
     for timing in _timings(request, table):
         dataset, seconds = timing.dataset, timing.read(request.out)
         if seconds is None:
@@ -142,6 +161,7 @@ def time_table(request: Study, table: Table) -> Outcome:
             }
             for row in request.rows
         }
+        shown += timing.measured(seconds)
         for row in request.rows:
             theirs = data[dataset][row]["published_ratio"]
             rows.append(
@@ -158,7 +178,7 @@ def time_table(request: Study, table: Table) -> Outcome:
         "each of which all methods train side by side, one epoch of each after the other."
     )
     grid = Grid("Training time", header, tuple(rows), (note,))
-    return Outcome(request.named("time"), [grid], data)
+    return Outcome(request.named("time"), [grid], data, rows=shown)
 
 
 def _timings(request: Study, table: Table) -> list[Timing]:

@@ -24,6 +24,8 @@ PAIRS = 24
 """Rows of a data set at most for which all pairs are compared."""
 SENTENCES = 8
 """Sentences at most that are not folded."""
+SECONDS = "seconds"
+"""The scoring of rows that are not scored but timed."""
 KINDS = ("needs no training", "untrained", "trained", "weighted negatives", "uses the labels")
 
 
@@ -36,22 +38,34 @@ class Row:
     name, dataset : str
         As in the tables.
     scores : Scores
-    spec : Spec
+    spec : Spec, optional
+        None where it is no method of augcl train that was measured; then `settings` and `kind` are
+        needed.
     command : str
         A command that trains the row.
     settings : mapping
         All settings, as plain JSON; those of `spec` if empty.
-    published : (float, float), optional
+    published : (float, float or None), optional
         Mean and standard deviation in percent.
+    kind : str
+        What the row needs, one of `KINDS`; by `spec` if empty.
+    interval : (float, float), optional
+        95 % interval of the mean; that of the scores if None.
     """
 
     name: str
     dataset: str
     scores: Scores
-    spec: Spec
+    spec: Spec | None
     command: str = ""
     settings: Mapping[str, Any] = field(default_factory=dict)
-    published: tuple[float, float] | None = None
+    published: tuple[float, float | None] | None = None
+    kind: str = ""
+    interval: tuple[float, float] | None = None
+
+    def __post_init__(self) -> None:
+        if self.spec is not None and not self.kind:
+            object.__setattr__(self, "kind", _kind(self.spec))
 
     @classmethod
     def of(
@@ -68,17 +82,17 @@ class Row:
         scores = Scores.of(records, spec.level)
         return cls(name, spec.dataset, scores, spec, "", settings, published)
 
-    @property
-    def kind(self) -> str:
-        """What the row needs, one of `KINDS`."""
-        if self.spec.epochs == 0:
-            return KINDS[1]
-        if self.spec.hardness in CEILING:
-            return KINDS[4]
-        if self.spec.hardness != "none":
-            return KINDS[3]
-        free = self.spec.method in TRAINING_FREE or METHODS[self.spec.method].gives_kernel
-        return KINDS[0] if free else KINDS[2]
+
+def _kind(spec: Spec) -> str:
+    """Return what a row with these settings needs, one of `KINDS`."""
+    if spec.epochs == 0:
+        return KINDS[1]
+    if spec.hardness in CEILING:
+        return KINDS[4]
+    if spec.hardness != "none":
+        return KINDS[3]
+    free = spec.method in TRAINING_FREE or METHODS[spec.method].gives_kernel
+    return KINDS[0] if free else KINDS[2]
 
 
 class TextTable(NamedTuple):
@@ -161,10 +175,10 @@ def _packed_svg(svg: str) -> str:
 
 def _plain(row: Row) -> dict[str, Any]:
     scores = row.scores
-    low, high = scores.interval() or (None, None)
-    percent = scores.scoring not in ("r2", "mae", "rmse")
+    low, high = row.interval or scores.interval() or (None, None)
+    percent = scores.scoring not in ("r2", "mae", "rmse", SECONDS)
     runs = [float(np.nanmean(seed)) for seed in scores.outer if not np.isnan(seed).all()]
-    settings = dict(row.settings) or _told(row.spec)
+    settings = dict(row.settings) or (_told(row.spec) if row.spec is not None else {})
     return {
         "name": row.name,
         "dataset": row.dataset,
@@ -174,13 +188,13 @@ def _plain(row: Row) -> dict[str, Any]:
         "high": _number(high),
         "runs": runs,
         "percent": percent,
-        "what": NAMES[scores.scoring],
+        "what": NAMES.get(scores.scoring, scores.scoring),
         "protocol": scores.protocol,
         "floor": _number(scores.floor),
         "training": _number(scores.training),
         "embedding": _number(scores.embedding),
         "memory": _number(scores.memory),
-        "published": row.published and [value / 100 for value in row.published],
+        "published": row.published and [v if v is None else v / 100 for v in row.published],
         "command": row.command,
         "settings": json.dumps(settings, indent=1, default=str),
     }
@@ -212,16 +226,22 @@ def _pairs(rows: Sequence[Row]) -> dict[str, list[float]]:
     return found
 
 
-NOT_OURS = ("", "base", "its base", "published", "gap", "p")
+NOT_OURS = ("", "base", "its base", "published", "published ratio", "gap", "p")
 """Columns whose numbers are not those of the row."""
 
 
 def _links(table: TextTable, line: Sequence[str], rows: Sequence[Row]) -> list[int]:
-    """Return for each cell the number of the row whose settings gave it, or −1."""
+    """Return for each cell the number of the row whose settings gave it, or −1.
+
+    The data set of a row is the table, a column, or part of the name of the line; or the line and
+    the table together, if columns are the names of rows.
+    """
     place = {(row.name, row.dataset): i for i, row in enumerate(rows)}
-    return [
-        -1
-        if not cell or column in NOT_OURS
-        else place.get((line[0], table.title), place.get((line[0], column), -1))
-        for column, cell in zip(table.header, line, strict=True)
-    ]
+    whole = {f"{row.dataset}, {row.name}": i for i, row in enumerate(rows)}
+    name, links = line[0], []
+    for column, cell in zip(table.header, line, strict=True):
+        keys = (name, table.title), (name, column), (column, f"{table.title}, {name}")
+        found = [place[key] for key in keys if key in place]
+        found += [whole[name]] if name in whole else []
+        links.append(found[0] if found and cell and column not in NOT_OURS else -1)
+    return links

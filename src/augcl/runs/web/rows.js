@@ -214,7 +214,7 @@ function settings() {
     const number = score(row), facts = [["score", row.mean === null ? "none" : `${number(row.mean)} (${row.what})`]];
     if (row.low !== null) facts.push(["95 % interval", `${number(row.low)} to ${number(row.high)}`]);
     facts.push(["each seed", row.runs.map(number).join(", ")], ["protocol", row.protocol], ["kind", row.kind]);
-    if (row.published) facts.push(["published", `${number(row.published[0])} ± ${number(row.published[1])}`]);
+    if (row.published) facts.push(["published", `${number(row.published[0])}${row.published[1] === null ? "" : ` ± ${number(row.published[1])}`}`]);
     for (const [cost, [name, write]] of Object.entries(COSTS)) if (row[cost] !== null) facts.push([name, write(row[cost])]);
     return el("details", { id: `row-${row.id}`, className: "row-settings" }, el("summary", {}, `${row.name}${DATASETS.length > 1 ? ` on ${row.dataset}` : ""}`),
       el("dl", { className: "facts" }, ...facts.flatMap(([name, value]) => [el("dt", {}, name), el("dd", {}, value)])),
