@@ -19,6 +19,8 @@ from nbclient import NotebookClient
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 PROJECT = ("CONTRIBUTING.md", "CHANGELOG.md")
+PAGE = 1200
+"""Words of a page of the changelog at most."""
 ROOMS = {
     "methods": "GraphCL, GRACE, GCA, and what needs no training",
     "hardness": "The weight of each negative",
@@ -27,16 +29,21 @@ ROOMS = {
     "data": "Graphs from any file or object",
     "views": "Random views of a batch",
     "encoders": "Networks",
-    "rivals": "Every other system",
+    "rivals": "Every other system for nodes",
+    "rivals-graphs": "Every other system for sets of graphs",
+    "rivals-walks": "Random walks, words and graph kernels",
     "attacks": "Attacks and their victims",
     "training.callbacks": "Watch, stop and record a training",
 }
-"""The public modules, with a word on each."""
+"""The public modules, with a word on each; a module with many names has several pages."""
+WALKS = ("deep_graph_kernel", "deepwalk", "graph2vec", "graphlets", "sub2vec", "wl")
 BASES = ("training.method.Method", "training.estimator.GraphEstimator")
 BASES += ("training.estimator.NodeEstimator",)
 TOP = ("load_model", "Beside", "InputError")
 """Public names of the package itself that no public module has."""
 
+GENERATED = ("", "results", "methods")
+NUMBER = re.compile(r'<td (?=style="text-align: right;">(?:&lt; )?[-+−–\d][^<a-z]{0,30}</td>)')
 LINK = re.compile(r"(\]\()(?!\w+:|#)([^)\s#]+)")
 
 
@@ -45,6 +52,9 @@ def on_config(config):
     for entry in config.nav:
         if "API" in entry:
             entry["API"] = [f"api/{name}.md" for name in ("index", *ROOMS)]
+        if "Project" in entry:
+            place = entry["Project"].index({"Changelog": "CHANGELOG.md"})
+            entry["Project"][place] = {"Changelog": list(changelog())}
         if "Results" in entry:
             pages = sorted((DOCS / "results").glob("*.md"))
             entry["Results"] += [f"results/{page.name}" for page in pages]
@@ -59,9 +69,8 @@ def on_files(files, config):
     def add(path, content):
         files.append(File.generated(config, path, content=content))
 
-    for name in PROJECT:
-        add(name, (ROOT / name).read_text(encoding="utf-8"))
-    for path, text in (api_pages() | method_pages()).items():
+    add("CONTRIBUTING.md", (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"))
+    for path, text in (changelog() | api_pages() | method_pages()).items():
         add(path, text)
     for lesson in lessons():
         notebook = jupytext.read(lesson)
@@ -90,12 +99,20 @@ def on_page_markdown(markdown, page, config, files):
             site = source_page(target)
         return match[1] + posixpath.relpath(site, here or ".")
 
+    for letter, name in (("<", "&lt;"), ("&", "&amp;"), ("~", "~"), ("$", "$")):
+        # Generated tables escape these letters; Python's Markdown would show the backslash.
+        markdown = markdown.replace(f"\\{letter}", name) if here in GENERATED else markdown
     return LINK.sub(turned, markdown)
+
+
+def on_page_content(html, page, config, files):
+    """Mark the cells of tables that hold a number: these stay in one line."""
+    return NUMBER.sub(r'<td class="number" ', html)
 
 
 def in_repository(page, link):
     """The file of the repository to which a link of a page leads; None if there is none."""
-    folder = ROOT if page in PROJECT else (DOCS / page).parent
+    folder = ROOT if page in PROJECT or page.startswith("CHANGELOG") else (DOCS / page).parent
     path = Path(os.path.normpath(folder / link))
     return path.relative_to(ROOT).as_posix() if path.is_file() else None
 
@@ -116,12 +133,34 @@ def source_page(code):
     return f"source/{code.removesuffix('.py')}.md"
 
 
+def changelog():
+    """The changelog on pages that are not too long, the newest changes first."""
+    title, *versions = re.split(r"(?m)^(?=## )", (ROOT / "CHANGELOG.md").read_text("utf-8"))
+    parts = []
+    for version in versions:
+        head, *items = re.split(r"(?m)^(?=\* )", version)
+        parts.append(head)
+        for item in items:
+            if len((parts[-1] + item).split()) > PAGE:
+                parts.append(f"{head.splitlines()[0]} (continued)\n\n")
+            parts[-1] += item
+    pages = [title]
+    for part in parts:
+        if len((pages[-1] + part).split()) > PAGE and pages[-1] != title:
+            pages.append(f"# Changelog, page {len(pages) + 1}\n\n")
+        pages[-1] += part
+    names = ["CHANGELOG.md", *(f"CHANGELOG-{n}.md" for n in range(2, len(pages) + 1))]
+    return dict(zip(names, pages, strict=True))
+
+
 # The reference, from docstrings.
 
 
 def api_pages():
     """One page per public module, and one for what the package itself and all methods have."""
-    listed = "".join(f"* [augcl.{room}]({room}.md): {text}\n" for room, text in ROOMS.items())
+    listed = "".join(
+        f"* [augcl.{room.split('-')[0]}]({room}.md): {text}\n" for room, text in ROOMS.items()
+    )
     inherited = "{members: true, inherited_members: false, heading_level: 3}"
     blocks = "".join(f"\n::: augcl.{n}\n    options: {inherited}\n" for n in BASES)
     top = "".join(f"\n::: {home(name)}\n" for name in TOP)
@@ -130,11 +169,21 @@ def api_pages():
         f"and these modules:\n\n{listed}\n## The package\n{top}\n## What every method has\n{blocks}"
     }
     for room, text in ROOMS.items():
-        module = import_module(f"augcl.{room}")
-        names = public_names(module)
+        module = import_module(f"augcl.{room.split('-')[0]}")
+        names = [n for n in public_names(module) if reference(getattr(module, n), room) == room]
         blocks = "".join(f"\n::: {module.__name__}.{name}\n" for name in names)
-        pages[f"api/{room}.md"] = f"# augcl.{room}\n\n{text}.\n{blocks}"
+        pages[f"api/{room}.md"] = f"# {module.__name__}\n\n{text}.\n{blocks}"
     return pages
+
+
+def reference(thing, room=None):
+    """The page of a thing in the reference; a thing of a room with one page is on that page."""
+    path = getattr(thing, "__module__", "").split(".")
+    if path[1:2] != ["rivals"]:
+        return room or path[1]
+    if path[2] in WALKS:
+        return "rivals-walks"
+    return "rivals" if thing.level == "node" else "rivals-graphs"
 
 
 def public_names(module):
@@ -172,7 +221,6 @@ def method_pages():
     pages = {}
     for name, kind in kinds().items():
         _, idea, paper, code = cells(re.search(rf"(?m)^\| `{name}` \|.*$", listed)[0])
-        room = kind.__module__.split(".")[1]
         settings = "".join(
             f"| `{parameter}` | `{default!r}` | {text.replace('|', 'or')} |\n"
             for parameter, (default, text) in described_parameters(kind).items()
@@ -183,7 +231,7 @@ def method_pages():
             f"    {equations[name].strip().replace(chr(10), chr(10) + '    ')}",
             f"Paper: {paper.replace('../src', '../../src')}",
             f"Code: {code.replace('../src', '../../src')}. "
-            f"Reference: [augcl.{name}](../api/{room}.md).",
+            f"Reference: [augcl.{name}](../api/{reference(kind)}.md).",
             f"## Settings\n\n| parameter | default | meaning |\n|---|---|---|\n{settings}",
             f"## Our numbers\n\n{measured or 'In no table of results.'}",
             f"## Deviations\n\n{differences or 'None that we know of.'}\n\n"

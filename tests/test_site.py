@@ -3,8 +3,10 @@
 import os
 import re
 import runpy
+import shutil
 import subprocess
 import sys
+from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
@@ -116,11 +118,68 @@ def test_differences_of_a_method_are_all_that_are_about_it(method_pages):
             assert len({len(re.findall(r"(?<!\\)\|", row)) for row in table.splitlines()}) == 1
 
 
-def test_pages_are_short():
-    """Words outside of tables."""
-    for page in [*DOCS.rglob("*.md"), *LESSONS]:
-        prose = [line for line in page.read_text().splitlines() if not line.startswith("|")]
-        assert len(" ".join(prose).split()) <= MOST_WORDS, page
+class Prose(HTMLParser):
+    """Count the words of an article outside of tables and code."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.words, self.inside, self.apart = 0, 0, 0
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        self.inside += tag == "article"
+        self.apart += tag in ("table", "pre", "script", "style")
+
+    def handle_endtag(self, tag):
+        self.inside -= tag == "article"
+        self.apart -= tag in ("table", "pre", "script", "style")
+
+    def handle_data(self, text):
+        if self.inside and not self.apart:
+            self.words += len(text.split())
+
+
+def test_pages_are_short(site):
+    words = {page: Prose(page.read_text()).words for page in site.rglob("*.html")}
+    assert {page.name: count for page, count in words.items() if count > MOST_WORDS} == {}
+    assert words[site / "index.html"] > 100  # it counts
+
+
+def test_the_changelog_is_whole_on_its_pages(hooks):
+    pages = hooks["changelog"]()
+    items = [re.findall(r"(?m)^\* .*", text) for text in pages.values()]
+    assert sum(items, []) == re.findall(r"(?m)^\* .*", (ROOT / "CHANGELOG.md").read_text())
+    assert list(pages)[:2] == ["CHANGELOG.md", "CHANGELOG-2.md"]
+
+
+def test_numbers_of_tables_stay_in_one_line_and_show_no_backslash(site):
+    page = (site / "results" / "systems.html").read_text()
+    for number in ("85.30 ± 1.22", "&lt; 0.001", "-1.92 [-6.9, +3.0]"):
+        assert f'<td class="number" style="text-align: right;">{number}</td>' in page
+    for page in [*(site / "results").glob("*.html"), *(site / "methods").glob("*.html")]:
+        assert "\\&lt;" not in page.read_text()
+
+
+def test_search_works_from_a_folder(site):
+    sync_api = pytest.importorskip("playwright.sync_api", reason="make browser-test installs it")
+    chromium = shutil.which("chromium") or shutil.which("chromium-browser")
+    if chromium is None:
+        pytest.skip("no Chromium here: make browser-test")
+    with sync_api.sync_playwright() as driver:
+        browser = driver.chromium.launch(
+            executable_path=chromium, args=["--no-sandbox", "--disable-gpu"]
+        )
+        page = browser.new_page()
+        asked, wrong = [], []
+        page.on("request", lambda request: asked.append(request.url))
+        page.on("pageerror", lambda error: wrong.append(str(error)))
+        page.goto((site / "index.html").as_uri())
+        page.keyboard.press("/")
+        page.keyboard.type("temper")
+        page.wait_for_selector(".md-search-result__item")
+        assert "temper" in page.inner_text(".md-search-result__list")
+        assert (wrong, [url for url in asked if not url.startswith(("file:", "data:"))]) == ([], [])
+        browser.close()
 
 
 @pytest.mark.parametrize("lesson", LESSONS, ids=lambda path: path.stem)

@@ -78,7 +78,10 @@ def test_what_was_measured_is_read_and_not_measured_again(out, monkeypatch):
     monkeypatch.setattr(Timing, "measure", None)  # measuring anew would need it
     assert measure_times(study, GRAPHS) == []
     found = time_table(study, GRAPHS)
-    assert [(row.name, row.dataset) for row in found.rows] == [("GraphCL", "MUTAG"), ("DCL", "MUTAG")]
+    assert [(row.name, row.dataset) for row in found.rows] == [
+        ("GraphCL", "MUTAG"),
+        ("DCL", "MUTAG"),
+    ]
     assert found.rows[0].scores.outer.ravel().tolist() == PAIR.read(out)["GraphCL"]
     page = found.write(out)[3].read_text()
     assert '"links": [[-1, 0, 0, -1], [-1, 1, 1, -1]]' in page
