@@ -35,6 +35,21 @@ def test_every_docstring_cites_its_paper_as_the_page_does(name):
         assert f"[{source}]" in PAGE
 
 
+@pytest.mark.parametrize("name", sorted(KINDS.keys() - OURS))
+def test_every_docstring_has_a_link_to_its_paper(name):
+    assert re.search(r"doi:10\.\d{4,}/\S+\w|https://(proceedings\.mlr|jmlr)", KINDS[name].__doc__)
+
+
+def test_every_paper_on_arxiv_has_a_doi_beside_it():
+    papers = re.findall(r"\[arXiv:([\d.]+)\]\(https://arxiv\.org/abs/(.+?)\)(.{0,40})", PAGE)
+    assert len(papers) > 30
+    for number, address, beside in papers:
+        assert address == number
+        assert beside.startswith(", [doi:10.")
+        if "48550" in beside:
+            assert beside.startswith(f", [doi:10.48550/arXiv.{number}]")
+
+
 def test_every_file_of_the_page_is_there():
     files = re.findall(r"\]\((\.\./src/[^)]+)\)", PAGE)
     assert files

@@ -345,7 +345,8 @@ class Structure2VecClassifier(GraphClassifierEstimator):
     References
     ----------
     H. Dai, B. Dai and L. Song. "Discriminative Embeddings of Latent Variable Models for
-    Structured Data". ICML 2016. arXiv:1603.05629.
+    Structured Data". ICML 2016. arXiv:1603.05629,
+    doi:10.48550/arXiv.1603.05629.
 
     Examples
     --------

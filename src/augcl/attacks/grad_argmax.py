@@ -46,7 +46,8 @@ class GradArgmax(Attack):
     References
     ----------
     H. Dai, H. Li, T. Tian, X. Huang, L. Wang, J. Zhu and L. Song. "Adversarial Attack on Graph
-    Structured Data". ICML 2018. arXiv:1806.02371.
+    Structured Data". ICML 2018. arXiv:1806.02371,
+    doi:10.48550/arXiv.1806.02371.
 
     Examples
     --------

@@ -44,7 +44,8 @@ class GCN(nn.Module):
     References
     ----------
     T. N. Kipf and M. Welling. "Semi-Supervised Classification with Graph Convolutional
-    Networks". ICLR 2017. arXiv:1609.02907.
+    Networks". ICLR 2017. arXiv:1609.02907,
+    doi:10.48550/arXiv.1609.02907.
     """
 
     def __init__(

@@ -135,7 +135,8 @@ class GIN(nn.Module):
     References
     ----------
     K. Xu, W. Hu, J. Leskovec and S. Jegelka. "How Powerful are Graph Neural Networks?". ICLR
-    2019. arXiv:1810.00826.
+    2019. arXiv:1810.00826,
+    doi:10.48550/arXiv.1810.00826.
 
     Examples
     --------

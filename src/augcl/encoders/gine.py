@@ -19,7 +19,8 @@ from augcl.ops.segments import segment_sum
 class GINE(GIN):
     """GIN whose messages know the edge: h_v + Σ_{u → v} ReLU(h_u + U e_uv + c) in place of the sum.
 
-    Hu et al., "Strategies for pre-training graph neural networks", ICLR 2020, arXiv:1905.12265.
+    Hu et al., "Strategies for pre-training graph neural networks", ICLR 2020, arXiv:1905.12265,
+    doi:10.48550/arXiv.1905.12265.
 
     Parameters
     ----------
@@ -33,7 +34,8 @@ class GINE(GIN):
     References
     ----------
     W. Hu, B. Liu, J. Gomes, M. Zitnik, P. Liang, V. Pande and J. Leskovec. "Strategies for
-    Pre-training Graph Neural Networks". ICLR 2020. arXiv:1905.12265.
+    Pre-training Graph Neural Networks". ICLR 2020. arXiv:1905.12265,
+    doi:10.48550/arXiv.1905.12265.
 
     Examples
     --------

@@ -30,7 +30,8 @@ class DCL(Hardness):
     References
     ----------
     C.-Y. Chuang, J. Robinson, Y.-C. Lin, A. Torralba and S. Jegelka. "Debiased Contrastive
-    Learning". NeurIPS 2020. arXiv:2007.00224.
+    Learning". NeurIPS 2020. arXiv:2007.00224,
+    doi:10.48550/arXiv.2007.00224.
 
     Examples
     --------
@@ -88,7 +89,8 @@ class HCL(DCL):
     References
     ----------
     J. Robinson, C.-Y. Chuang, S. Sra and S. Jegelka. "Contrastive Learning with Hard Negative
-    Samples". ICLR 2021. arXiv:2010.04592.
+    Samples". ICLR 2021. arXiv:2010.04592,
+    doi:10.48550/arXiv.2010.04592.
 
     Examples
     --------

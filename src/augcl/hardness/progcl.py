@@ -72,7 +72,8 @@ class ProGCL(Hardness):
     References
     ----------
     J. Xia, L. Wu, G. Wang, J. Chen and S. Z. Li. "ProGCL: Rethinking Hard Negative Mining in
-    Graph Contrastive Learning". ICML 2022. arXiv:2110.02027.
+    Graph Contrastive Learning". ICML 2022. arXiv:2110.02027,
+    doi:10.48550/arXiv.2110.02027.
 
     Examples
     --------

@@ -135,7 +135,8 @@ class Gamblers(Estimator):
     References
     ----------
     Z. Liu, Z. Wang, P. P. Liang, R. Salakhutdinov, L.-P. Morency and M. Ueda. "Deep Gamblers:
-    Learning to Abstain with Portfolio Theory". NeurIPS 2019. arXiv:1907.00208.
+    Learning to Abstain with Portfolio Theory". NeurIPS 2019. arXiv:1907.00208,
+    doi:10.48550/arXiv.1907.00208.
     """
 
     reward: float = 1.9
@@ -160,7 +161,8 @@ class SoftmaxResponse(Estimator):
     References
     ----------
     Y. Geifman and R. El-Yaniv. "Selective Classification for Deep Neural Networks". NeurIPS
-    2017. arXiv:1705.08500.
+    2017. arXiv:1705.08500,
+    doi:10.48550/arXiv.1705.08500.
     """
 
     def log_uncertainty(self, logits: Tensor) -> Tensor:

@@ -140,7 +140,8 @@ class GRACE(NodeEstimator):
     ----------
     Y. Zhu, Y. Xu, F. Yu, Q. Liu, S. Wu and L. Wang. "Deep Graph Contrastive Representation
     Learning". ICML Workshop on Graph Representation Learning and Beyond, 2020.
-    arXiv:2006.04131.
+    arXiv:2006.04131,
+    doi:10.48550/arXiv.2006.04131.
 
     Examples
     --------
@@ -527,7 +528,8 @@ class GCA(GRACE):
     References
     ----------
     Y. Zhu, Y. Xu, F. Yu, Q. Liu, S. Wu and L. Wang. "Graph Contrastive Learning with Adaptive
-    Augmentation". WWW 2021. arXiv:2010.14945.
+    Augmentation". WWW 2021. arXiv:2010.14945,
+    doi:10.1145/3442381.3449802.
 
     Examples
     --------

@@ -85,7 +85,8 @@ class GraphCL(ContrastiveGraphMethod):
     References
     ----------
     Y. You, T. Chen, Y. Sui, T. Chen, Z. Wang and Y. Shen. "Graph Contrastive Learning with
-    Augmentations". NeurIPS 2020. arXiv:2010.13902.
+    Augmentations". NeurIPS 2020. arXiv:2010.13902,
+    doi:10.48550/arXiv.2010.13902.
 
     Examples
     --------

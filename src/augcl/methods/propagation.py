@@ -73,8 +73,9 @@ class Propagation(NodeReader, PlainMethod):
     References
     ----------
     F. Wu, T. Zhang, A. H. de Souza Jr., C. Fifty, T. Yu and K. Q. Weinberger. "Simplifying Graph
-    Convolutional Networks". ICML 2019. arXiv:1902.07153. With α above 0: J. Gasteiger, A.
-    Bojchevski and S. Günnemann, "Predict then Propagate", ICLR 2019.
+    Convolutional Networks". ICML 2019. arXiv:1902.07153,
+    doi:10.48550/arXiv.1902.07153. With α above 0: J. Gasteiger, A. Bojchevski and S. Günnemann,
+    "Predict then Propagate", ICLR 2019.
 
     Examples
     --------

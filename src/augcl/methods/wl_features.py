@@ -71,9 +71,11 @@ class WLFeatures(EdgeLabelReader, PlainMethod):
     References
     ----------
     N. Shervashidze, P. Schweitzer, E. J. van Leeuwen, K. Mehlhorn and K. M. Borgwardt.
-    "Weisfeiler-Lehman Graph Kernels". JMLR 12:2539–2561, 2011. Degree profiles: C. Cai and Y. Wang,
+    "Weisfeiler-Lehman Graph Kernels". JMLR 12:2539–2561, 2011,
+    https://jmlr.org/papers/v12/shervashidze11a.html. Degree profiles: C. Cai and Y. Wang,
     "A simple yet effective baseline for non-attributed graph classification", ICLR workshop on
-    representation learning on graphs and manifolds, 2019. arXiv:1811.03508.
+    representation learning on graphs and manifolds, 2019. arXiv:1811.03508,
+    doi:10.48550/arXiv.1811.03508.
 
     Examples
     --------

@@ -96,7 +96,8 @@ class BGRL(NodeEstimator):
     References
     ----------
     S. Thakoor, C. Tallec, M. G. Azar, M. Azabou, E. L. Dyer, R. Munos, P. Veličković and M. Valko.
-    "Large-Scale Representation Learning on Graphs via Bootstrapping". ICLR 2022. arXiv:2102.06514.
+    "Large-Scale Representation Learning on Graphs via Bootstrapping". ICLR 2022. arXiv:2102.06514,
+    doi:10.48550/arXiv.2102.06514.
 
     Examples
     --------

@@ -106,7 +106,8 @@ class CCASSG(NodeEstimator):
     References
     ----------
     H. Zhang, Q. Wu, J. Yan, D. Wipf and P. S. Yu. "From Canonical Correlation Analysis to
-    Self-supervised Graph Neural Networks". NeurIPS 2021. arXiv:2106.12484.
+    Self-supervised Graph Neural Networks". NeurIPS 2021. arXiv:2106.12484,
+    doi:10.48550/arXiv.2106.12484.
 
     Examples
     --------

@@ -219,7 +219,8 @@ class DeepWalk(NodeReader, WalkMethod):
     References
     ----------
     B. Perozzi, R. Al-Rfou and S. Skiena. "DeepWalk: Online Learning of Social Representations".
-    KDD 2014. arXiv:1403.6652.
+    KDD 2014. arXiv:1403.6652,
+    doi:10.1145/2623330.2623732.
 
     Examples
     --------
@@ -274,7 +275,8 @@ class DeepWalkFeatures(DeepWalk):
     References
     ----------
     B. Perozzi, R. Al-Rfou and S. Skiena. "DeepWalk: Online Learning of Social Representations".
-    KDD 2014. arXiv:1403.6652.
+    KDD 2014. arXiv:1403.6652,
+    doi:10.1145/2623330.2623732.
 
     Examples
     --------
@@ -357,7 +359,8 @@ class Node2Vec(NodeReader, BiasedWalkMethod):
     References
     ----------
     A. Grover and J. Leskovec. "node2vec: Scalable Feature Learning for Networks". KDD 2016.
-    arXiv:1607.00653.
+    arXiv:1607.00653,
+    doi:10.1145/2939672.2939754.
 
     Examples
     --------
@@ -391,7 +394,8 @@ class Node2VecGraphs(WeightedGraphReader, BiasedWalkMethod):
     References
     ----------
     A. Grover and J. Leskovec. "node2vec: Scalable Feature Learning for Networks". KDD 2016.
-    arXiv:1607.00653.
+    arXiv:1607.00653,
+    doi:10.1145/2939672.2939754.
 
     Examples
     --------

@@ -64,7 +64,8 @@ class DGI(NodeEstimator):
     References
     ----------
     P. Veličković, W. Fedus, W. L. Hamilton, P. Liò, Y. Bengio and R. D. Hjelm. "Deep Graph
-    Infomax". ICLR 2019. arXiv:1809.10341.
+    Infomax". ICLR 2019. arXiv:1809.10341,
+    doi:10.48550/arXiv.1809.10341.
 
     Examples
     --------

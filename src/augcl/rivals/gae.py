@@ -152,7 +152,8 @@ class GAE(NodeEstimator):
     References
     ----------
     T. N. Kipf and M. Welling. "Variational Graph Auto-Encoders". NeurIPS Workshop on Bayesian
-    Deep Learning, 2016. arXiv:1611.07308.
+    Deep Learning, 2016. arXiv:1611.07308,
+    doi:10.48550/arXiv.1611.07308.
 
     Examples
     --------
@@ -253,7 +254,8 @@ class VGAE(GAE):
     References
     ----------
     T. N. Kipf and M. Welling. "Variational Graph Auto-Encoders". NeurIPS Workshop on Bayesian
-    Deep Learning, 2016. arXiv:1611.07308.
+    Deep Learning, 2016. arXiv:1611.07308,
+    doi:10.48550/arXiv.1611.07308.
 
     Examples
     --------

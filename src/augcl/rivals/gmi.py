@@ -59,7 +59,8 @@ class GMI(NodeEstimator):
     References
     ----------
     Z. Peng, W. Huang, M. Luo, Q. Zheng, Y. Rong, T. Xu and J. Huang. "Graph Representation
-    Learning via Graphical Mutual Information Maximization". WWW 2020. arXiv:2002.01169.
+    Learning via Graphical Mutual Information Maximization". WWW 2020. arXiv:2002.01169,
+    doi:10.1145/3366423.3380112.
 
     Examples
     --------

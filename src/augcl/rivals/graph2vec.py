@@ -72,7 +72,8 @@ class Graph2Vec(EdgeLabelReader, PlainMethod):
     ----------
     A. Narayanan, M. Chandramohan, R. Venkatesan, L. Chen, Y. Liu and S. Jaiswal. "graph2vec:
     Learning Distributed Representations of Graphs". Workshop on Mining and Learning with
-    Graphs, 2017. arXiv:1707.05005.
+    Graphs, 2017. arXiv:1707.05005,
+    doi:10.48550/arXiv.1707.05005.
 
     Examples
     --------

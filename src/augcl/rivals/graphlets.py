@@ -230,7 +230,8 @@ class GraphletKernel(GraphKernel):
     References
     ----------
     N. Shervashidze, S. V. N. Vishwanathan, T. Petri, K. Mehlhorn and K. Borgwardt. "Efficient
-    Graphlet Kernels for Large Graph Comparison". AISTATS 2009, PMLR 5:488–495.
+    Graphlet Kernels for Large Graph Comparison". AISTATS 2009, PMLR 5:488–495,
+    https://proceedings.mlr.press/v5/shervashidze09a.html.
 
     Examples
     --------

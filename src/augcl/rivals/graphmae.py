@@ -212,7 +212,8 @@ class AttentionLayer(nn.Module):
     References
     ----------
     P. Veličković, G. Cucurull, A. Casanova, A. Romero, P. Liò and Y. Bengio. "Graph Attention
-    Networks". ICLR 2018. arXiv:1710.10903.
+    Networks". ICLR 2018. arXiv:1710.10903,
+    doi:10.48550/arXiv.1710.10903.
     """
 
     def __init__(self, inputs: int, heads: int, width: int, generator: torch.Generator) -> None:
@@ -333,7 +334,8 @@ class GraphMAE(NodeEstimator):
     References
     ----------
     Z. Hou, X. Liu, Y. Cen, Y. Dong, H. Yang, C. Wang and J. Tang. "GraphMAE: Self-Supervised Masked
-    Graph Autoencoders". KDD 2022. arXiv:2205.10803.
+    Graph Autoencoders". KDD 2022. arXiv:2205.10803,
+    doi:10.1145/3534678.3539321.
 
     Examples
     --------
@@ -570,7 +572,8 @@ class GraphMAEGraphs(GraphEstimator):
     References
     ----------
     Z. Hou, X. Liu, Y. Cen, Y. Dong, H. Yang, C. Wang and J. Tang. "GraphMAE: Self-Supervised Masked
-    Graph Autoencoders". KDD 2022. arXiv:2205.10803.
+    Graph Autoencoders". KDD 2022. arXiv:2205.10803,
+    doi:10.1145/3534678.3539321.
 
     Examples
     --------

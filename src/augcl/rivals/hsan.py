@@ -318,7 +318,8 @@ class HSAN(NodeEstimator):
     ----------
     Y. Liu, X. Yang, S. Zhou, X. Liu, Z. Wang, K. Liang, W. Tu, L. Li, J. Duan and C. Chen.
     "Hard Sample Aware Network for Contrastive Deep Graph Clustering". AAAI 2023.
-    arXiv:2212.08665.
+    arXiv:2212.08665,
+    doi:10.1609/aaai.v37i7.26071.
 
     Examples
     --------

@@ -96,7 +96,8 @@ class InfoGraph(GraphEstimator):
     ----------
     F.-Y. Sun, J. Hoffmann, V. Verma and J. Tang. "InfoGraph: Unsupervised and Semi-supervised
     Graph-Level Representation Learning via Mutual Information Maximization". ICLR 2020.
-    arXiv:1908.01000.
+    arXiv:1908.01000,
+    doi:10.48550/arXiv.1908.01000.
 
     Examples
     --------

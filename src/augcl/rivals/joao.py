@@ -85,7 +85,8 @@ class JOAO(ContrastiveGraphMethod):
     References
     ----------
     Y. You, T. Chen, Y. Shen and Z. Wang. "Graph Contrastive Learning Automated". ICML 2021.
-    arXiv:2106.07594.
+    arXiv:2106.07594,
+    doi:10.48550/arXiv.2106.07594.
 
     Examples
     --------
@@ -264,7 +265,8 @@ class JOAOv2(JOAO):
     References
     ----------
     Y. You, T. Chen, Y. Shen and Z. Wang. "Graph Contrastive Learning Automated". ICML 2021.
-    arXiv:2106.07594.
+    arXiv:2106.07594,
+    doi:10.48550/arXiv.2106.07594.
 
     Examples
     --------

@@ -86,7 +86,8 @@ class MVGRL(NodeEstimator):
     References
     ----------
     K. Hassani and A. H. Khasahmadi. "Contrastive Multi-View Representation Learning on Graphs".
-    ICML 2020. arXiv:2006.05582.
+    ICML 2020. arXiv:2006.05582,
+    doi:10.48550/arXiv.2006.05582.
 
     Examples
     --------
@@ -299,7 +300,8 @@ class MVGRLGraphs(GraphEstimator):
     References
     ----------
     K. Hassani and A. H. Khasahmadi. "Contrastive Multi-View Representation Learning on Graphs".
-    ICML 2020. arXiv:2006.05582.
+    ICML 2020. arXiv:2006.05582,
+    doi:10.48550/arXiv.2006.05582.
 
     Examples
     --------

@@ -69,7 +69,8 @@ class SimGRACE(ContrastiveGraphMethod):
     References
     ----------
     J. Xia, L. Wu, J. Chen, B. Hu and S. Z. Li. "SimGRACE: A Simple Framework for Graph
-    Contrastive Learning without Data Augmentation". WWW 2022. arXiv:2202.03104.
+    Contrastive Learning without Data Augmentation". WWW 2022. arXiv:2202.03104,
+    doi:10.48550/arXiv.2202.03104.
 
     Examples
     --------

@@ -62,7 +62,7 @@ class Sub2Vec(WeightedGraphReader, FittedOnly):
     References
     ----------
     B. Adhikari, Y. Zhang, N. Ramakrishnan and B. A. Prakash. "Sub2Vec: Feature Learning for
-    Subgraphs". PAKDD 2018.
+    Subgraphs". PAKDD 2018. doi:10.1007/978-3-319-93037-4_14.
 
     Examples
     --------

@@ -38,7 +38,8 @@ class WLKernel(EdgeLabelReader, GraphKernel):
     References
     ----------
     N. Shervashidze, P. Schweitzer, E. J. van Leeuwen, K. Mehlhorn and K. M. Borgwardt.
-    "Weisfeiler-Lehman Graph Kernels". JMLR 12:2539–2561, 2011.
+    "Weisfeiler-Lehman Graph Kernels". JMLR 12:2539–2561, 2011,
+    https://jmlr.org/papers/v12/shervashidze11a.html.
 
     Examples
     --------
