@@ -103,7 +103,7 @@ class Timing:
                 Scores(
                     np.array(seconds[row])[:, None],
                     level="node",  # turns are compared in pairs
-                    protocol="processor time of one thread; circles are turns",
+                    protocol="processor time of one thread, a turn per seed",
                     scoring=SECONDS,
                 ),
                 spec,
