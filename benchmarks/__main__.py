@@ -13,7 +13,7 @@ from rich.console import Console
 
 from benchmarks.attacks import attacks
 from benchmarks.complexity import complexity
-from benchmarks.evaluation import evaluation
+from benchmarks.evaluation import evaluation, kernel_evaluation
 from benchmarks.floors import default_time
 from benchmarks.hardness import partition, uncertainty
 from benchmarks.large import large, onset
@@ -34,6 +34,7 @@ ITEMS: dict[str, Callable[[bool], list[Row]]] = {
     "views": views,
     "training": training,
     "evaluation": evaluation,
+    "kernel-evaluation": kernel_evaluation,
     "node-step": node_step,
     "node-weights": node_weights,
     "node-memory": node_memory,
