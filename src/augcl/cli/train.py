@@ -289,7 +289,6 @@ def train(
         say(f"{finding.level}: {finding.about}: {finding.what}; {finding.cure}")
     seeds = seeds or (5 if graphs else 1)
     out = out or Path("runs") / f"{data.name}-{method}-{hardness}"
-    del data  # each seed loads its own: a large graph need not be there twice
     if resume and not out.exists() and not is_follower():
         say(f"augcl: no run to resume in {out}: starting a new one", err=True)
     place = Place(
@@ -311,7 +310,9 @@ def train(
                     f"{out} is not empty: add --resume or --overwrite, or another --out"
                 )
             clear_run(out)
-        result = run_seeds(spec, seeds, place)
+        loaded = data if place.alone(seeds) else None
+        del data  # workers load it themselves: a large graph need not be there twice
+        result = run_seeds(spec, seeds, place, loaded)
         with phase("writing the report"):
             write_report(out)
     if as_json:
