@@ -23,6 +23,7 @@ from benchmarks.nodes import node_memory, node_step, node_weights
 from benchmarks.reproduction import fan_out, hardness_cost
 from benchmarks.roofline import roofline
 from benchmarks.scaling import scaling
+from benchmarks.start import start
 from benchmarks.training import growth, memory, training
 from benchmarks.views import views
 from benchmarks.walks import walks
@@ -50,6 +51,7 @@ ITEMS: dict[str, Callable[[bool], list[Row]]] = {
     "scaling": scaling,
     "default-time": default_time,
     "roofline": roofline,
+    "start": start,
 }
 
 

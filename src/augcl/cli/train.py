@@ -226,7 +226,6 @@ def train(
     from augcl.evaluation.svm import HINT
     from augcl.runs.data_check import MANY_CLASSES, advice
     from augcl.runs.models import METHODS, method_name
-    from augcl.runs.page import write_report
     from augcl.runs.recommend import BESIDE
     from augcl.runs.run import Spec, check
     from augcl.runs.seeds import Place, clear_run, join_seeds, run_seeds
@@ -314,6 +313,8 @@ def train(
         del data  # workers load it themselves: a large graph need not be there twice
         result = run_seeds(spec, seeds, place, loaded)
         with phase("writing the report"):
+            from augcl.runs.page import write_report  # slow to import, by scipy.special
+
             write_report(out)
     if as_json:
         typer.echo(json.dumps(result, indent=1))
