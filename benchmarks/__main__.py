@@ -13,7 +13,7 @@ from rich.console import Console
 
 from benchmarks.attacks import attacks
 from benchmarks.complexity import complexity
-from benchmarks.evaluation import evaluation
+from benchmarks.evaluation import evaluation, kernel_evaluation
 from benchmarks.floors import default_time
 from benchmarks.hardness import partition, uncertainty
 from benchmarks.large import large, onset
@@ -23,6 +23,7 @@ from benchmarks.nodes import node_memory, node_step, node_weights
 from benchmarks.reproduction import fan_out, hardness_cost
 from benchmarks.roofline import roofline
 from benchmarks.scaling import scaling
+from benchmarks.start import start
 from benchmarks.training import growth, memory, training
 from benchmarks.views import views
 from benchmarks.walks import walks
@@ -34,6 +35,7 @@ ITEMS: dict[str, Callable[[bool], list[Row]]] = {
     "views": views,
     "training": training,
     "evaluation": evaluation,
+    "kernel-evaluation": kernel_evaluation,
     "node-step": node_step,
     "node-weights": node_weights,
     "node-memory": node_memory,
@@ -49,6 +51,7 @@ ITEMS: dict[str, Callable[[bool], list[Row]]] = {
     "scaling": scaling,
     "default-time": default_time,
     "roofline": roofline,
+    "start": start,
 }
 
 

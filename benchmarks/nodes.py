@@ -50,7 +50,7 @@ def node_weights(full: bool) -> list[Row]:
     weights = PairWeights.of(hardness, z)
     plain, weighted = in_turns(step.epoch, partial(step.epoch, weights), repeats=3 if full else 2)
     what = "AUGCL epoch with frozen weights against a GCA epoch, Amazon-Photo"
-    return [at_most(what, "GCA", plain, weighted, 1.5)]
+    return [at_most(what, "GCA", plain, weighted, 1.3)]
 
 
 def node_memory(full: bool) -> list[Row]:

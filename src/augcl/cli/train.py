@@ -226,7 +226,6 @@ def train(
     from augcl.evaluation.svm import HINT
     from augcl.runs.data_check import MANY_CLASSES, advice
     from augcl.runs.models import METHODS, method_name
-    from augcl.runs.page import write_report
     from augcl.runs.recommend import BESIDE
     from augcl.runs.run import Spec, check
     from augcl.runs.seeds import Place, clear_run, join_seeds, run_seeds
@@ -289,7 +288,6 @@ def train(
         say(f"{finding.level}: {finding.about}: {finding.what}; {finding.cure}")
     seeds = seeds or (5 if graphs else 1)
     out = out or Path("runs") / f"{data.name}-{method}-{hardness}"
-    del data  # each seed loads its own: a large graph need not be there twice
     if resume and not out.exists() and not is_follower():
         say(f"augcl: no run to resume in {out}: starting a new one", err=True)
     place = Place(
@@ -311,8 +309,12 @@ def train(
                     f"{out} is not empty: add --resume or --overwrite, or another --out"
                 )
             clear_run(out)
-        result = run_seeds(spec, seeds, place)
+        loaded = data if place.alone(seeds) else None
+        del data  # workers load it themselves: a large graph need not be there twice
+        result = run_seeds(spec, seeds, place, loaded)
         with phase("writing the report"):
+            from augcl.runs.page import write_report  # slow to import, by scipy.special
+
             write_report(out)
     if as_json:
         typer.echo(json.dumps(result, indent=1))

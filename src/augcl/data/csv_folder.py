@@ -263,7 +263,7 @@ def _table(folder: Path, name: str, ids: Sequence[str]) -> Table | None:
 
 def _codes(values: Any, distinct: Any) -> Array:
     """Return (n,) int64 the index of each value in `distinct`, −1 if it is not there."""
-    codes: Array = pc.fill_null(pc.index_in(values, distinct), -1).to_numpy(False)
+    codes: Array = np.from_dlpack(pc.fill_null(pc.index_in(values, distinct), -1))
     return codes.astype(np.int64)
 
 

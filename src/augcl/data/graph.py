@@ -21,6 +21,9 @@ from augcl.ops.segments import pointer, ranges, segment_ids
 if TYPE_CHECKING:
     from torch_geometric.data import Data
 
+MANY_EDGES = 1000
+"""Edge entries of a graph from which on they are copied as one piece."""
+
 
 @dataclass(frozen=True, eq=False)
 class GraphSet:
@@ -163,20 +166,21 @@ class GraphSet:
         node_count, edge_count = self.node_ptr.diff()[ids], self.edge_ptr.diff()[ids]
         first_node = self.node_ptr[:-1][ids]
         nodes = ranges(first_node, node_count)
-        edges = ranges(self.edge_ptr[:-1][ids], edge_count)
-        node_ptr = pointer(node_count)
-        shift = torch.repeat_interleave(node_ptr[:-1] - first_node, edge_count)
+        first_edge, node_ptr = self.edge_ptr[:-1][ids], pointer(node_count)
+        shift = node_ptr[:-1] - first_node
         return replace(
             self,
             x=self.x[nodes],
-            edge_index=self.edge_index[:, edges] + shift,
+            edge_index=_shifted_edges(self.edge_index, first_edge, edge_count, shift),
             node_ptr=node_ptr,
             edge_ptr=pointer(edge_count),
             y=None if self.y is None else self.y[ids],
             names=None if self.names is None else [self.names[i] for i in ids.tolist()],
             smiles=None if self.smiles is None else [self.smiles[i] for i in ids.tolist()],
             node_attr=None if self.node_attr is None else self.node_attr[nodes],
-            edge_attr=None if self.edge_attr is None else self.edge_attr[edges],
+            edge_attr=None
+            if self.edge_attr is None
+            else self.edge_attr[ranges(first_edge, edge_count)],
         )
 
     def to(self, device: torch.device | str) -> GraphSet:
@@ -303,6 +307,22 @@ class GraphSet:
             cleaned=cleaned,
             **more,
         )
+
+
+def _shifted_edges(edge_index: Tensor, starts: Tensor, counts: Tensor, shift: Tensor) -> Tensor:
+    """Return the edges of some graphs, one after the other, with each graph's `shift` added."""
+    total = int(counts.sum())
+    if total < MANY_EDGES * len(counts):
+        edges = ranges(starts, counts)
+        shift = torch.repeat_interleave(shift, counts, output_size=total)
+        return edge_index.index_select(1, edges).add_(shift)
+    out = edge_index.new_empty(2, total)  # a copy per graph is faster than single numbers
+    place = 0
+    for start, count, by in torch.stack([starts, counts, shift], dim=1).tolist():
+        own = out[:, place : place + count]
+        torch.add(edge_index[:, start : start + count], by, out=own)
+        place += count
+    return out
 
 
 def task_of(y: Tensor | None) -> str | None:

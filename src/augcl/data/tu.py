@@ -92,7 +92,8 @@ class TUFiles:
                     convert_options=options,
                 ) as reader,
             ):
-                batches += [[c.to_numpy() for c in batch.columns] for batch in reader]
+                # Column.to_numpy() would import pandas, which takes 0.3 s.
+                batches += [[np.from_dlpack(c) for c in batch.columns] for batch in reader]
         except pa.ArrowInvalid as error:
             if any(True for _ in self._lines(part)):
                 raise InputError(self._first_mistake(part, dtype, columns, error)) from None

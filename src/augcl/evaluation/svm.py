@@ -7,7 +7,7 @@ kernel matrix serves all values of C.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,8 +25,11 @@ if TYPE_CHECKING:
     from sklearn.svm import SVC
 
 Floats = NDArray[np.float64]
+Trial = Callable[[float], tuple[float, Ints]]
+"""From C to the score and the classes on one held-out part."""
 
 GRID = (1e-3, 1e-2, 1e-1, 1.0, 10.0, 100.0, 1000.0)
+MIDDLE = GRID.index(10.0)
 INNER_FOLDS = 5
 # With more samples than this, the N × N matrix (0.8 GB) is not worth its memory.
 LARGEST_MATRIX = 10_000
@@ -159,14 +162,13 @@ class GridSVM:
         table = np.zeros((len(GRID), INNER_FOLDS))
         # One buffer for all kernels: new memory pages cost more than the numbers in them.
         scratch = np.empty(0 if self.distances is None else len(self.X) * len(train))
-        inner = self._inner(train)
-        for fold, (fit, held) in enumerate(inner):
-            accuracy = self._prepare(train[fit], train[held], scratch)
-            for row, C in zip(table, GRID, strict=True):
-                # Even perfect remaining folds would not make this C the best one.
-                if row.sum() + INNER_FOLDS - fold < table.sum(axis=1).max() - 1e-9:
-                    continue
-                row[fold] = accuracy(C)[0]
+        inner = [(train[fit], train[held]) for fit, held in self._inner(train)]
+        for fold, number, accuracy in self._trials(inner, scratch):
+            row = table[number]
+            # Even perfect remaining folds would not make this C the best one.
+            if row.sum() + INNER_FOLDS - fold < table.sum(axis=1).max() - 1e-9:
+                continue
+            row[fold] = accuracy(GRID[number])[0]
         # The same mean as in GridSearchCV, so that ties are the same; the first C wins.
         means = np.average(np.nan_to_num(table), axis=1)
         best = int(np.argmax(means))
@@ -186,22 +188,31 @@ class GridSVM:
         fold = fold_numbers(len(train), folds, seed=0, y=self.y[train], groups=groups)
         return [(division.train, division.test) for division in of_folds(fold)]
 
-    def _prepare(
-        self, train: Ints, test: Ints, scratch: Floats
-    ) -> Callable[[float], tuple[float, Ints]]:
+    def _trials(
+        self, inner: Sequence[tuple[Ints, Ints]], scratch: Floats
+    ) -> Iterator[tuple[int, int, Trial]]:
+        """Yield inner fold, number of C and the function to call, in the order of least work."""
+        for fold, (fit, held) in enumerate(inner):
+            trial = self._prepare(fit, held, scratch)  # one kernel for all C
+            yield from ((fold, number, trial) for number in range(len(GRID)))
+
+    def _prepare(self, train: Ints, test: Ints, scratch: Floats) -> Trial:
         """Return a function from C to score and classes on `test` after training on `train`."""
 
         from sklearn import config_context
         from sklearn.svm import SVC
 
         kind, X, held = self._inputs(train, test, scratch)
-        y = self.y[train]
+        gamma = _gamma(X) if kind == "rbf" else 0.0
+        y, everyone = self.y[train], np.arange(len(train))
 
         def accuracy(C: float) -> tuple[float, Ints]:
+            if self.scoring not in BY_RANK:
+                predicted = libsvm_classes(kind, X, y, everyone, held, C, gamma)
+                return score_classes(self.scoring, self.y[test], predicted, None), predicted
             with config_context(assume_finite=True, skip_parameter_validation=True):
                 model = SVC(C=C, kernel=kind).fit(X, y)
-                predicted = model.predict(held)
-                values = self._values(model, held) if self.scoring in BY_RANK else None
+                predicted, values = model.predict(held), self._values(model, held)
             return score_classes(self.scoring, self.y[test], predicted, values), predicted
 
         return accuracy
@@ -218,8 +229,7 @@ class GridSVM:
     def _inputs(self, train: Ints, test: Ints, scratch: Floats) -> tuple[str, Floats, Floats]:
         """Return the kind of kernel, and the inputs for training and test."""
         X = self.X[train]
-        variance = float(X.var())
-        gamma = 1.0 / (X.shape[1] * variance) if variance != 0 else 1.0
+        gamma = _gamma(X)
         # Far from the origin, distances from norms are mostly rounding error: let libsvm compute.
         rounding = gamma * self.largest_norm * np.finfo(np.float64).eps
         if self.distances is not None and rounding < 1e-10:
@@ -244,8 +254,72 @@ class KernelSVM(GridSVM):
         self.tested = []
         self.distances = None
 
+    def _trials(
+        self, inner: Sequence[tuple[Ints, Ints]], scratch: Floats
+    ) -> Iterator[tuple[int, int, Trial]]:
+        # No kernel is copied for a fold, so all folds of one C come first: one that wins most
+        # often. Then a C that cannot win is known after fewer folds.
+        trials = [self._prepare(fit, held, scratch) for fit, held in inner]
+        for number in sorted(range(len(GRID)), key=lambda i: abs(i - MIDDLE)):
+            yield from ((fold, number, trial) for fold, trial in enumerate(trials))
+
+    def _prepare(self, train: Ints, test: Ints, scratch: Floats) -> Trial:
+        if self.scoring in BY_RANK:
+            return super()._prepare(train, test, scratch)
+        held = self.X[test]
+
+        def accuracy(C: float) -> tuple[float, Ints]:
+            predicted = libsvm_classes("precomputed", self.X, self.y, train, held, C)
+            return score_classes(self.scoring, self.y[test], predicted, None), predicted
+
+        return accuracy
+
     def _inputs(self, train: Ints, test: Ints, scratch: Floats) -> tuple[str, Floats, Floats]:
         return "precomputed", self.X[np.ix_(train, train)], self.X[np.ix_(test, train)]
+
+
+def libsvm_classes(
+    kind: str, X: Floats, y: Ints, rows: Ints, held: Floats, C: float, gamma: float = 0.0
+) -> Ints:
+    """Return the classes of `held` by a machine trained on some `rows` of `X`, as `SVC` does.
+
+    For a kernel ("precomputed") `X` is (N, N) and `held` (n, N), of all samples: nothing is copied.
+    `SVC` itself checks and copies its inputs at every call, which takes longer than libsvm does on
+    a few hundred samples, and it cannot predict from a part of a kernel.
+    """
+    from sklearn.svm import _libsvm
+
+    weights = np.zeros(len(X))
+    weights[rows] = 1.0  # libsvm leaves out samples without weight before it begins
+    _libsvm.set_verbosity_wrap(0)
+    megabytes = max(200, len(rows) ** 2 * 4 // 2**20 + 1)  # all rows of the kernel, once
+    support, vectors, counts, coefficients, intercept, *sigmoid, _, _ = _libsvm.fit(
+        X,
+        y.astype(np.float64),
+        kernel=kind,
+        C=C,
+        gamma=gamma,
+        sample_weight=weights,
+        cache_size=min(megabytes, 2000),
+    )
+    found = _libsvm.predict(
+        held,
+        rows[support].astype(np.int32),  # libsvm numbers the samples that are left
+        vectors,
+        counts,
+        coefficients,
+        intercept,
+        *sigmoid,
+        kernel=kind,
+        gamma=gamma,
+    )
+    return np.asarray(found, dtype=np.int64)
+
+
+def _gamma(X: Floats) -> float:
+    """Return the width of the kernel that scikit-learn calls "scale"."""
+    variance = float(X.var())
+    return 1.0 / (X.shape[1] * variance) if variance != 0 else 1.0
 
 
 def squared_distances(X: Floats) -> Floats:

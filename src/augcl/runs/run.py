@@ -280,15 +280,17 @@ def run(
     also: bool = False,
     progress: bool = True,
     watch: bool = False,
+    data: GraphSet | NodeGraph | None = None,
 ) -> Outcome:
     """Load, train, embed and (with labels, and if `judge`) evaluate; `watch` the weights.
 
-    With `also`, evaluate an embedding of nodes by `SECOND_PROTOCOL` too, on the same splits.
+    Data that are loaded already are not read again. With `also`, evaluate an embedding of nodes by `SECOND_PROTOCOL` too, on the same splits.
     """
-    with warnings.catch_warnings():  # who asks for several seeds was told when they were checked
-        warnings.filterwarnings("ignore", message=".*(not used|left out)")
-        with phase(f"reading {Path(spec.dataset).name}", show=progress):
-            data = spec.load(data_dir)
+    if data is None:
+        with warnings.catch_warnings():  # who asks for seeds was told when they were checked
+            warnings.filterwarnings("ignore", message=".*(not used|left out)")
+            with phase(f"reading {Path(spec.dataset).name}", show=progress):
+                data = spec.load(data_dir)
     if data.num_nodes > JUDGED:
         give_back_memory()
     watcher = WeightWatcher(data, folder) if watch else None

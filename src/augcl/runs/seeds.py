@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from augcl.data import GraphSet, NodeGraph
 from augcl.errors import InputError, one_of, ours, shortened
 from augcl.evaluation.scoring import NAMES, floor_text, written
 from augcl.files import FORMAT, check_format, read_record, read_text, write_json, write_text
@@ -53,9 +54,17 @@ class Place:
     def seed_folder(self, seed: int) -> Path:
         return self.out / f"seed-{seed}"
 
+    def alone(self, seeds: int) -> bool:
+        """Return whether this process trains all seeds, one after the other."""
+        return self.cluster is None and min(self.jobs, seeds) == 1
 
-def run_seeds(spec: Spec, seeds: int, place: Place) -> dict[str, Any]:
+
+def run_seeds(
+    spec: Spec, seeds: int, place: Place, data: GraphSet | NodeGraph | None = None
+) -> dict[str, Any]:
     """Train with seeds 0 … `seeds` − 1; returns what is written to result.json.
+
+    Seeds that are trained in this process take `data`, if they are loaded already.
 
     The folder holds result.json, metrics.jsonl of all seeds, and the model and embeddings of
     seed 0. Finished seeds are not computed again when a run is resumed.
@@ -63,13 +72,13 @@ def run_seeds(spec: Spec, seeds: int, place: Place) -> dict[str, Any]:
     place.out.mkdir(parents=True, exist_ok=True)
     finished: dict[int, dict[str, Any] | None] = dict.fromkeys(range(seeds))
     if place.resume:
-        data = spec.fingerprint(spec.load(place.data_dir))
-        finished = {seed: _finished(spec, seed, place, data) for seed in finished}
+        mark = spec.fingerprint(spec.load(place.data_dir) if data is None else data)
+        finished = {seed: _finished(spec, seed, place, mark) for seed in finished}
     missing = of_first([seed for seed, record in finished.items() if record is None])
-    if missing and (place.cluster is not None or min(place.jobs, seeds) > 1):
+    if missing and not place.alone(seeds):
         new = _train_elsewhere(spec, missing, seeds, place)
     else:
-        new = [_one_seed(spec, seed, place, False) for seed in missing]
+        new = [_one_seed(spec, seed, place, False, data) for seed in missing]
     finished |= zip(missing, new, strict=True)
     result = summarise(spec, [record for record in finished.values() if record is not None])
     lines = [
@@ -349,7 +358,13 @@ def _mean_floor(judged: list[dict[str, Any]]) -> float | None:
     return float(np.mean(floors)) if floors else None
 
 
-def _one_seed(spec: Spec, seed: int, place: Place, shared: bool) -> dict[str, Any]:
+def _one_seed(
+    spec: Spec,
+    seed: int,
+    place: Place,
+    shared: bool,
+    data: GraphSet | NodeGraph | None = None,
+) -> dict[str, Any]:
     if spec.level == "graph":
         one_thread()  # always, so that --jobs does not change the result
     elif shared and place.cluster is None:  # else it has the threads that the user gave it
@@ -366,6 +381,7 @@ def _one_seed(spec: Spec, seed: int, place: Place, shared: bool) -> dict[str, An
         judge=place.judge,
         progress=not shared,
         watch=seed == 0,
+        data=data,
     )
     with phase("writing embeddings and model", show=not shared):
         found = explored(
