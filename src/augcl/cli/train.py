@@ -179,6 +179,15 @@ def train(
             help="Evaluate the embeddings if the data set has labels.", rich_help_panel=OUTPUT
         ),
     ] = True,
+    floors: Annotated[
+        bool,
+        typer.Option(
+            "--floors",
+            help="Also score what needs no training and the untrained network, for the page: about "
+            "two evaluations more for each seed.",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = False,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -224,6 +233,7 @@ def train(
 
     from augcl.data.loading import level_of
     from augcl.evaluation.svm import HINT
+    from augcl.runs.beside_run import compute_floors
     from augcl.runs.data_check import MANY_CLASSES, advice
     from augcl.runs.models import METHODS, method_name
     from augcl.runs.page import write_report
@@ -239,6 +249,10 @@ def train(
         raise InputError(
             "several processes train one model after the other: leave --jobs and --cluster out"
         )
+    if floors and not evaluate:
+        raise InputError("--floors are scores: leave out --no-evaluate or --floors")
+    if floors and expected() > 1:
+        raise InputError("one process computes the floors: leave out --floors, then augcl explore")
     level = level_of(dataset, data_dir=data_dir)
     default = method is None and preset in (None, "default") and recipe == "default"
     floor = (beside or (FLOORS[level] if default else "none")).lower()
@@ -312,6 +326,8 @@ def train(
                 )
             clear_run(out)
         result = run_seeds(spec, seeds, place)
+        if floors and result["accuracy"] is not None:
+            compute_floors(out, data_dir=data_dir)
         with phase("writing the report"):
             write_report(out)
     if as_json:

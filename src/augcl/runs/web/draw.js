@@ -86,7 +86,7 @@ function ticks([low, high], count = 5, least = 0) {
 }
 
 /** An empty chart with axes: { node, plot, x, y } with the functions from values to places. */
-function chart({ width = 560, height = 280, across, up, xlabel = "", ylabel = "", label, left = 52, right = 14, bottom = 40, top = 12, yticks = true, xtext = text, ytext = text, xat = null }) {
+function chart({ width = 560, height = 280, across, up, xlabel = "", ylabel = "", label, left = 58, right = 14, bottom = 40, top = 12, yticks = true, xtext = text, ytext = text, xat = null }) {
   const x = (value) => left + ((value - across[0]) / (across[1] - across[0])) * (width - left - right);
   const y = (value) => height - bottom - ((value - up[0]) / (up[1] - up[0])) * (height - bottom - top);
   const node = svg("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label, style: `max-width:${width}px` });

@@ -102,7 +102,7 @@ function graphPicture(graph, { label, view = null, small = false, colour, edgeNa
   const node = svg("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label });
   const lines = svg("g", { stroke: "var(--soft)", "stroke-width": small ? 1 : Math.min(1.6, 0.5 + size / 6), fill: "none" }), dots = svg("g"), links = [];
   // Many lines cover each other: the more, the fainter; those of the chosen node stay.
-  const faint = Math.min(0.8, Math.max(0.12, 8 / Math.sqrt(graph.edges.length)));
+  const faint = Math.min(0.8, Math.max(0.12, 5 / Math.sqrt(graph.edges.length)));
   graph.edges.forEach(([a, b, kind], i) => {
     if (a === b) return;
     const gone = view && (!view.edge[i] || view.node?.[a] === 1 || view.node?.[b] === 1);

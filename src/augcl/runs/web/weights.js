@@ -217,7 +217,7 @@ class WeightExplorer {
   /** The share of the mass of the negatives that is false, before and after weighting. */
   tell(every) {
     const known = every.filter((c) => c.same !== null);
-    if (!known.length) { this.sentence.textContent = "The classes are not known here, so nobody can say which negatives are false."; return; }
+    if (!known.length) { this.sentence.textContent = `${this.classes() ? "The class of this anchor is" : "The classes are"} not known, so nobody can say which negatives are false.`; return; }
     const share = (log) => {
       const all = logSum(known.map(log)), part = known.filter((c) => c.same);
       return part.length ? Math.exp(logSum(part.map(log)) - all) : 0;
