@@ -135,7 +135,7 @@ def test_a_click_draws_the_graph_its_neighbours_and_its_views(opened, graphs):
         sizes, bonds = (np.diff(kept[f"graphs.{part}"]) for part in ("nodePtr", "edgePtr"))
     assert page.locator(".graph.chosen circle").count() == sizes[number]
     assert page.locator(".graph.chosen .edge").count() == bonds[number]
-    assert page.locator(".panel .legend").all_inner_texts()[1].startswith("label:")  # of the edges
+    assert page.locator(".panel .legend").all_inner_texts()[1].startswith("edge label:")
     assert page.locator(".neighbours svg").count() == 5
     assert page.locator(".views svg").count() == 2
     page.locator(".neighbours button").first.click()

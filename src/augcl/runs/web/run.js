@@ -186,13 +186,13 @@ class Panel {
     const { run } = this, nodes = run.noun === "node";
     const line = (kind, name) => svg("svg", { viewBox: "0 0 26 12", class: "line", "aria-hidden": "true" }, svg("path", { ...edgeLine(1, 6, 25, 6, kind, wordOf(name), 2), stroke: "var(--soft)", "stroke-width": 1.6, fill: "none" }));
     const dot = (kind) => el("span", { className: "swatch", style: `background:${shade(kind)}` });
-    const legend = (names, seen, mark) => {
+    const legend = (names, seen, mark, of = "") => {
       const found = [...new Set(seen)].filter((kind) => kind >= 0).sort((a, b) => a - b);
       if (!names || !found.length) return null;
       const what = nodes ? "" : names[found[0]].split("=").slice(0, -1).join("=");
-      return el("div", { className: "legend" }, what ? el("span", { className: "small" }, `${what}:`) : null, ...found.map((kind) => el("span", { className: "entry" }, mark(kind, names[kind]), nodes ? names[kind] : wordOf(names[kind]))));
+      return el("div", { className: "legend" }, what ? el("span", { className: "small" }, `${of}${what}:`) : null, ...found.map((kind) => el("span", { className: "entry" }, mark(kind, names[kind]), nodes ? names[kind] : wordOf(names[kind]))));
     };
-    return el("div", {}, legend(nodes ? run.classes : run.graphs.kindNames, [...Array(graph.count).keys()].map(graph.kindOf), dot), legend(run.graphs.edgeNames, graph.edges.map((edge) => edge[2]), line));
+    return el("div", {}, legend(nodes ? run.classes : run.graphs.kindNames, [...Array(graph.count).keys()].map(graph.kindOf), dot), legend(run.graphs.edgeNames, graph.edges.map((edge) => edge[2]), line, "edge "));
   }
 }
 
@@ -227,9 +227,9 @@ function mapSection(runs) {
     panels.push(panel);
     return el("div", {}, runs.length > 1 ? el("h3", {}, run.title) : null, el("div", { className: "map-and-graph" }, map.node, panel.node));
   });
-  const words = [`Each point is a ${runs[0].noun}: its embedding in two dimensions. Click one to see it; drag to move; hold Shift to draw a lasso. The wheel zooms with Ctrl, or once the map was clicked; on a touch screen two fingers do.`, ...(runs.length < 2 ? [] : [DATA.linked ? `What you choose in one map is shown in the other.` : "The runs are of different data: each map has a choice of its own."]), ...runs.flatMap((run) => [run.sampled, ...run.notes]).filter(Boolean)];
-  const keys = ["Arrow keys go to the next point in that direction, N and P to the next and previous one by number.", "Space adds the point to the selection or takes it out, as the lasso does; Escape clears the selection.", "Plus and minus zoom, 0 shows all.", "Where many points or numbers are one stop of the Tab key, as in a drawn neighbourhood, arrow keys go among them and Enter chooses."];
-  const help = el("details", { className: "print-not keys" }, el("summary", {}, "With the keyboard"), ...keys.map((line) => el("p", { className: "small" }, line)));
+  const words = [`Each point is a ${runs[0].noun}: its embedding in two dimensions. Click one to see it; drag to move, zoom by Ctrl and the wheel or by two fingers, hold Shift to draw a lasso.`, ...(runs.length < 2 ? [] : [DATA.linked ? `What you choose in one map is shown in the other.` : "The runs are of different data: each map has a choice of its own."]), ...runs.flatMap((run) => [run.sampled, ...run.notes]).filter(Boolean)];
+  const keys = ["Arrow keys go to the next point in that direction, N and P to the next and previous one by number.", "Space adds the point to the selection or takes it out, as the lasso does; Escape clears the selection.", "Plus and minus zoom, 0 shows all. The wheel alone scrolls the page; once the map was clicked, it zooms.", "Where many points or numbers are one stop of the Tab key, as in a drawn neighbourhood, arrow keys go among them and Enter chooses."];
+  const help = el("details", { className: "print-not keys" }, el("summary", {}, "Keyboard and wheel"), ...keys.map((line) => el("p", { className: "small" }, line)));
   const node = section("map", "Map", words, help, el("div", { className: runs.length > 1 ? "columns two" : "" }, ...bodies));
   redrawn.push(() => { maps.forEach((map, k) => { map.legendOf(); if (map.selected >= 0) panels[k].show(map.selected, map.seed); }); });
   runs.forEach((run, k) => {
