@@ -60,6 +60,14 @@ def test_floors_and_a_second_plane_are_computed_and_kept(succeeds, tmp_path, mut
     again = json.loads(DATA.search((folder / "report.html").read_text())[1])["runs"][0]
     assert len(again["score"]["floors"]) == 1
     assert again["tsne"] is None
+    succeeds("train", "MUTAG", *once[:-5], 2, "--seeds", 1, "--out", folder, "--resume", "--floors")
+    again = json.loads(DATA.search((folder / "report.html").read_text())[1])["runs"][0]
+    assert [floor["name"] for floor in again["score"]["floors"][1:]] == ["WLFeatures", "untrained"]
+
+
+def test_floors_without_a_score_are_refused_before_the_training(refused, tmp_path):
+    message = refused("train", "--no-evaluate", "--floors", "--out", tmp_path / "x")
+    assert "leave out --no-evaluate or --floors" in message
 
 
 def test_two_runs_become_one_page(run, succeeds, opened):

@@ -10,6 +10,7 @@ from augcl.data import NodeGraph
 from augcl.hardness import Hardness, Uniform
 from augcl.losses.node_info_nce import PairWeights, node_info_nce
 from augcl.runs.run import Spec
+from augcl.training.batches import NodeBatch
 from quick_nodes import losses, quick, same, uncertainty
 
 # What it gives
@@ -223,3 +224,21 @@ def test_no_slow_nodes_keep_the_names_of_records():
 def test_shares_of_slow_nodes_are_checked(graph, half_hop):
     with pytest.raises(InputError, match="half_hop"):
         quick(half_hop=half_hop).fit(graph)
+
+
+def test_the_losses_of_nodes_are_the_loss_and_drawn_nodes_stand_for_all(graph, monkeypatch):
+    model = quick(epochs=3).fit(graph)
+    every = model.node_losses(graph, torch.Generator().manual_seed(0))
+    with torch.no_grad():
+        views = model._two_views(NodeBatch(model.read(graph))).draw(
+            torch.Generator().manual_seed(0)
+        )
+        one, two = (model.network_(view) for view in views)
+        whole = node_info_nce(one, two, tau=model._setting("tau"))
+    assert every.shape == (90,)
+    assert torch.allclose(every.mean(), whole, atol=1e-4)
+    monkeypatch.setattr("augcl.methods.grace.SAMPLED", 30)
+    some = model.node_losses(graph, torch.Generator().manual_seed(0))
+    assert torch.allclose(some.mean(), whole, rtol=0.05)
+    large = quick(epochs=1, batch_nodes=32).fit(graph)
+    assert large.node_losses(graph, torch.Generator().manual_seed(0)) is None

@@ -7,6 +7,7 @@ import pytest
 
 from augcl.errors import InputError
 from augcl.files import FORMAT
+from augcl.runs.explored import FILE, write_explored
 from augcl.runs.page import write_report
 
 
@@ -90,8 +91,9 @@ def test_a_weighted_run_shows_loss_weights_classes_and_embeddings(page):
     ]
     assert "87.50 ± 1.25 %" in text
     assert "86.25, 88.75" in text
-    assert data(text)["classes"] == ["class 0", "class 1"]
-    assert unpacked(data(text)["y"]).tolist() == [0, 0, 0, 1, 1, 1]
+    (target,) = data(text)["targets"]
+    assert (target["name"], target["classes"]) == ("class", ["class 0", "class 1"])
+    assert unpacked(target["y"]).tolist() == [0, 0, 0, 1, 1, 1]
     assert "python 3.11, torch 2.13" in text
     assert '<p class="warning">' not in text
 
@@ -141,7 +143,7 @@ def test_a_run_without_labels_and_weights_shows_loss_and_embeddings(page):
     text = page(result(accuracy=None, seeds=[0], weights=[None]), metrics)
     assert titles(text) == ["Loss"]
     assert ["accuracy", "not evaluated"] in data(text)["facts"]
-    assert (data(text)["classes"], data(text)["y"], data(text)["score"]) == (None, None, None)
+    assert (data(text)["targets"], data(text)["score"]) == ([], None)
     assert 'class="big"' not in text
 
 
@@ -182,8 +184,71 @@ def test_a_folder_without_a_run_is_named(tmp_path):
 def test_numbers_to_predict_are_a_scale_of_colours(page, shape):
     y = np.linspace(0, 1, np.prod(shape), dtype=np.float32).reshape(shape)
     text = page(result(), WEIGHTED, y=y, targets=np.array(["logP", "weight"])[: len(shape)])
-    assert (data(text)["target"], data(text)["classes"]) == ("logP", None)
-    assert np.array_equal(unpacked(data(text)["y"]), y.reshape(6, -1)[:, 0])
+    found = data(text)["targets"]
+    assert [target["name"] for target in found] == ["logP", "weight"][: len(found)]
+    for target, values in zip(found, y.reshape(6, -1).T, strict=True):
+        assert target["classes"] is None
+        assert np.array_equal(unpacked(target["y"]), values)
+
+
+def test_targets_of_zero_and_one_are_classes_and_blanks_are_unknown(page):
+    y = np.array([[0, 1, 0.5], [1, np.nan, 1], [1, 0, 2]] * 2, dtype=np.float32)
+    first, second, third = data(page(result(), WEIGHTED, y=y))["targets"]
+    assert [one["name"] for one in (first, second, third)] == ["y0", "y1", "y2"]
+    assert first["classes"] == second["classes"] == ["class 0", "class 1"]
+    assert unpacked(second["y"]).tolist() == [1, -1, 0] * 2
+    assert third["classes"] is None
+
+
+def test_the_interval_of_a_score_ends_at_all(page):
+    high = {"mean": 0.97, "std": 0.02, "runs": [0.94, 1.0], "protocol": "tu-svm"}
+    assert data(page(result(accuracy=high), WEIGHTED))["score"]["high"] == 1.0
+    error = {**high, "scoring": "rmse"}
+    assert data(page(result(accuracy=error), WEIGHTED))["score"]["high"] > 1.0
+
+
+def test_the_page_names_the_command_that_adds_the_floors(page, tmp_path):
+    words = data(page(result(), WEIGHTED))["score"]["words"]
+    assert f"augcl explore {tmp_path} --floors" in words
+
+
+def test_of_many_seeds_so_many_are_shown_as_fit_and_the_page_says_so(page, tmp_path):
+    count, seeds = 10_000, 25
+    rng = np.random.default_rng(0)
+    accuracy = {"mean": 0.9, "std": 0.0, "runs": [0.9] * seeds, "protocol": "tu-svm"}
+    found = result(accuracy=accuracy, seeds=list(range(seeds)), weights=[None] * seeds)
+    arrays = {
+        "plane": rng.normal(size=(count, 2)).astype(np.float32),
+        "predicted": rng.integers(0, 2, count),
+        "wrong": rng.random(count).astype(np.float32),
+        "part": rng.integers(0, 10, count).astype(np.int16),
+        "loss": rng.random(count).astype(np.float32),
+    }
+    for seed in range(seeds):
+        (tmp_path / f"seed-{seed}").mkdir()
+        write_explored(tmp_path / f"seed-{seed}" / FILE, arrays)
+    metrics = [epoch(seed, number) for seed in range(seeds) for number in range(1, 1001)]
+    text = page(found, metrics, Z=rng.normal(size=(count, 4)), y=arrays["predicted"])
+    assert len(text) < 6_000_000
+    shown = len(data(text)["seeds"])
+    assert 10 < shown < seeds
+    assert f"the first {shown} of 25 seeds" in data(text)["notes"][0]
+    assert data(text)["curves"][0]["lines"][0]["points"][-1][0] == 1000
+
+
+def test_what_cannot_be_drawn_has_its_true_reason(page, tmp_path, monkeypatch):
+    found = result(seeds=[0], weights=[None], accuracy=None)
+    assert "train it again" in data(page(found, WEIGHTED, level=np.array("node")))["missing"]
+    (tmp_path / "seed-0").mkdir()
+    file = tmp_path / "seed-0" / FILE
+    write_explored(file, {"plane": np.zeros((6, 2))})
+    missing = data(page(found, WEIGHTED, level=np.array("node")))["missing"]
+    assert "more than 4,000,000 edge entries" in missing
+    assert "No graph is drawn" in data(page(found, WEIGHTED))["missing"]
+    monkeypatch.setattr("augcl.runs.page.EDGE_ENTRIES", 1)
+    write_explored(file, {"plane": np.zeros((6, 2)), "edges": np.array([[0, 1], [1, 0]])})
+    missing = data(page(found, WEIGHTED, level=np.array("node")))["missing"]
+    assert "more than 1 edge entries among the points" in missing
 
 
 def test_points_have_the_names_of_the_graphs(page):

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from augcl.files import FORMAT
+from augcl.runs.explored import FILE, write_explored
 from augcl.runs.page import write_report, write_side_by_side
 from augcl.runs.recommend import Scores
 from augcl.runs.rows_page import Row, TextTable, write_rows_page
@@ -95,7 +96,7 @@ def written(folder, Z, y, title="my data", **arrays):
         "seconds": {"training": 1.0},
         "versions": {"python": "3"},
     }
-    folder.mkdir(exist_ok=True)
+    folder.mkdir(parents=True, exist_ok=True)
     (folder / "result.json").write_text(json.dumps(result))
     metrics = {"seed": 0, "epoch": 1, "loss": 3.0, "seconds": 0.1}
     (folder / "metrics.jsonl").write_text(json.dumps(metrics) + "\n")
@@ -108,6 +109,15 @@ def canvas_point(page, number, which=0):
     box = page.locator("#map canvas").nth(which).bounding_box()
     x, y = page.evaluate(f"[MAPS[{which}].xs[{number}], MAPS[{which}].ys[{number}]]")
     return box["x"] + x, box["y"] + y
+
+
+def until(page, condition):
+    """Wait; a function of Playwright's own would be stopped by the page's policy."""
+    for _ in range(100):
+        if page.evaluate(condition):
+            return
+        page.wait_for_timeout(50)
+    raise AssertionError(condition)
 
 
 def isolated(page, which=0):
@@ -124,7 +134,8 @@ def test_a_click_draws_the_graph_its_neighbours_and_its_views(opened, graphs):
     with np.load(graphs / "seed-0" / "explored.npz") as kept:
         sizes, bonds = (np.diff(kept[f"graphs.{part}"]) for part in ("nodePtr", "edgePtr"))
     assert page.locator(".graph.chosen circle").count() == sizes[number]
-    assert page.locator(".graph.chosen line").count() == bonds[number]
+    assert page.locator(".graph.chosen .edge").count() == bonds[number]
+    assert page.locator(".panel .legend").all_inner_texts()[1].startswith("edge label:")
     assert page.locator(".neighbours svg").count() == 5
     assert page.locator(".views svg").count() == 2
     page.locator(".neighbours button").first.click()
@@ -141,6 +152,11 @@ def test_the_search_finds_by_number_and_name_and_says_so(opened, graphs):
     page.keyboard.press("Enter")
     assert page.evaluate("document.body.dataset.selected") == "31"
     assert page.locator("#said").inner_text() == "Nothing is called nobody"
+    assert page.locator(".missed").inner_text().startswith("Nothing is called nobody: give")
+    page.get_by_label("Find").fill("7")
+    page.keyboard.press("Enter")
+    assert not page.locator(".missed").is_visible()
+    assert page.evaluate("MAPS[0].view") == {"scale": 1, "x": 0, "y": 0}  # it was in sight
 
 
 def heights(page):
@@ -162,10 +178,16 @@ def test_the_slider_moves_the_weights_and_a_click_makes_an_anchor(opened, graphs
     page.get_by_label("Hardness").select_option("dcl")
     assert heights(page) != last
     page.get_by_label("Hardness").select_option("trained")
-    page.locator("#weights .candidate").nth(9).focus()
+    assert page.locator("#weights .candidate[tabindex='0']").count() == 1  # one stop of Tab
+    page.locator("#weights .candidate").first.focus()
+    page.keyboard.press("ArrowRight")
+    second = page.evaluate("document.activeElement.dataset.id")
+    assert second == page.locator("#weights .candidate").nth(1).get_attribute("data-id")
+    before = page.get_by_label("Anchor").input_value()
     page.keyboard.press("Enter")
-    assert page.get_by_label("Anchor").input_value() == "10"
+    assert page.get_by_label("Anchor").input_value() == second
     assert heights(page) != last
+    assert page.evaluate("document.activeElement.dataset.id") == before  # it lost no focus
 
 
 def test_the_keyboard_walks_over_the_map_and_zooms(opened, graphs):
@@ -179,6 +201,47 @@ def test_the_keyboard_walks_over_the_map_and_zooms(opened, graphs):
     assert page.evaluate("MAPS[0].view.scale") > 1
     page.keyboard.press("0")
     assert page.evaluate("MAPS[0].view.scale") == 1
+    number = int(page.evaluate("document.body.dataset.selected"))
+    page.keyboard.press("n")  # reaches points that lie under others
+    assert page.evaluate("document.body.dataset.selected") == str((number + 1) % 188)
+    page.keyboard.press(" ")
+    page.keyboard.press("p")
+    page.keyboard.press(" ")
+    assert page.locator(".lassoed").inner_text().startswith("2 graphs selected")
+    page.keyboard.press(" ")
+    assert page.locator(".lassoed").inner_text().startswith("1 graph selected")
+    page.keyboard.press("Escape")
+    assert page.locator(".lassoed").inner_text() == ""
+    page.locator(".neighbours button").first.focus()
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.activeElement.closest('.neighbours') !== null")
+
+
+def test_the_page_scrolls_over_the_map_until_it_is_used_and_two_fingers_zoom(opened, graphs):
+    page = opened(write_report(graphs))
+    canvas = page.locator("#map canvas")
+    canvas.scroll_into_view_if_needed()
+    box, scale = canvas.bounding_box(), "MAPS[0].view.scale"
+    page.mouse.move(box["x"] + 20, box["y"] + 20)
+    before = page.evaluate("scrollY")
+    page.mouse.wheel(0, -200)
+    until(page, f"scrollY < {before}")
+    assert page.evaluate(scale) == 1
+    box = canvas.bounding_box()
+    page.mouse.move(box["x"] + 20, box["y"] + 20)
+    page.keyboard.down("Control")
+    page.mouse.wheel(0, -200)
+    page.keyboard.up("Control")
+    until(page, f"{scale} > 1")
+    assert page.evaluate("getComputedStyle(MAPS[0].canvas).touchAction") == "pan-y"
+    page.evaluate(
+        """MAPS[0].canvas.setPointerCapture = () => {};
+        MAPS[0].reset();
+        for (const [kind, pointerId, x] of [["down", 1, 200], ["down", 2, 300], ["move", 2, 400]])
+            MAPS[0].canvas.dispatchEvent(new PointerEvent(`pointer${kind}`,
+                { pointerId, clientX: x, clientY: 300 }));"""
+    )
+    assert page.evaluate(scale) == pytest.approx(2)
 
 
 def test_the_lasso_selects_all_points_that_it_encloses(opened, graphs):
@@ -208,7 +271,16 @@ def test_a_node_shows_its_neighbourhood(opened, nodes):
     page.keyboard.press("Enter")
     assert page.locator(".graph.chosen circle").count() > 5
     page.locator(".graph.chosen circle").nth(2).click()
-    assert page.evaluate("document.body.dataset.selected") != "100"
+    second = page.evaluate("document.body.dataset.selected")
+    assert second != "100"
+    assert page.locator(".graph.chosen [tabindex='0']").count() == 1
+    page.locator(".graph.chosen [tabindex='0']").focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.body.dataset.selected") != second
+    assert page.evaluate("document.activeElement.closest('.graph.chosen') !== null")
+    page.get_by_role("combobox", name="Colour").select_option("loss")
+    assert page.locator(".ramp").is_visible()
 
 
 def test_two_runs_share_the_selection(opened, graphs, tmp_path):
@@ -219,6 +291,34 @@ def test_two_runs_share_the_selection(opened, graphs, tmp_path):
     page.keyboard.press("Enter")
     assert page.evaluate("MAPS.map((map) => map.selected)") == [17, 17]
     assert page.locator(".graph.chosen").count() == 2
+    page.locator("#map canvas").nth(1).focus()
+    page.keyboard.press(" ")
+    lassoed = "MAPS.map((map) => map.lassoed && [...map.lassoed])"
+    assert page.evaluate(lassoed) == [[17], [17]]
+    page.get_by_role("button", name="Clear").first.click()
+    assert page.evaluate(lassoed) == [None, None]
+    page.get_by_label("Anchor").first.select_option("12")
+    assert page.get_by_label("Anchor").nth(1).input_value() == "12"
+
+
+def test_several_targets_are_chosen_from(opened, tmp_path):
+    rng = np.random.default_rng(0)
+    y = np.stack([np.arange(30) % 2, np.arange(30) % 3 > 1, rng.random(30)], 1).astype(np.float32)
+    Z, names = rng.normal(size=(30, 4)), np.array(["toxic", "soluble", "weight"])
+    for seed in (0, 1):
+        (tmp_path / "run" / f"seed-{seed}").mkdir(parents=True)
+        arrays = {"plane": Z[:, :2], "predicted": y, "wrong": np.zeros(30, np.float32)}
+        write_explored(tmp_path / "run" / f"seed-{seed}" / FILE, arrays)
+    page = opened(written(tmp_path / "run", Z, y, targets=names))
+    assert page.locator("#map .legend button").all_inner_texts() == ["class 0", "class 1"]
+    corner = page.locator("table.confusion button").first
+    assert corner.inner_text() == "15.0"
+    page.get_by_label("Target").select_option("soluble")
+    assert corner.inner_text() == "20.0"
+    assert "soluble" in page.get_by_role("combobox", name="Colour").inner_text()
+    page.get_by_label("Target").select_option("weight")
+    assert page.locator("#map .ramp").is_visible()
+    assert page.locator("#predictions svg circle").count() == 30
 
 
 def test_names_of_any_kind_are_inert(opened, tmp_path):
@@ -275,6 +375,18 @@ def test_dark_light_and_print(opened, graphs):
     page.emulate_media(media="print")
     assert page.evaluate(colour) == "rgb(255, 255, 255)"
     assert not page.locator("nav").is_visible()
+    page.emulate_media(media="screen")
+    shut = page.locator("details:not([open])").count()
+    assert shut > 0
+    page.evaluate(
+        """addEventListener("beforeprint", () => { window.printed = [
+            document.documentElement.dataset.theme,
+            document.querySelectorAll("details:not([open])").length]; })"""
+    )
+    page.pdf()
+    assert page.evaluate("window.printed") == ["light", 0]
+    assert page.evaluate("document.documentElement.dataset.theme") == "dark"
+    assert page.locator("details:not([open])").count() == shut
 
 
 def test_every_control_has_a_name_and_sections_have_headings(opened, graphs):

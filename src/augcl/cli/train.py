@@ -179,6 +179,15 @@ def train(
             help="Evaluate the embeddings if the data set has labels.", rich_help_panel=OUTPUT
         ),
     ] = True,
+    floors: Annotated[
+        bool,
+        typer.Option(
+            "--floors",
+            help="Also score what needs no training and the untrained network, for the page: about "
+            "two evaluations more for each seed.",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = False,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -238,6 +247,10 @@ def train(
         raise InputError(
             "several processes train one model after the other: leave --jobs and --cluster out"
         )
+    if floors and not evaluate:
+        raise InputError("--floors are scores: leave out --no-evaluate or --floors")
+    if floors and expected() > 1:
+        raise InputError("one process computes the floors: leave out --floors, then augcl explore")
     level = level_of(dataset, data_dir=data_dir)
     default = method is None and preset in (None, "default") and recipe == "default"
     floor = (beside or (FLOORS[level] if default else "none")).lower()
@@ -312,6 +325,10 @@ def train(
         loaded = data if place.alone(seeds) else None
         del data  # workers load it themselves: a large graph need not be there twice
         result = run_seeds(spec, seeds, place, loaded)
+        if floors and result["accuracy"] is not None:
+            from augcl.runs.beside_run import compute_floors
+
+            compute_floors(out, data_dir=data_dir)
         with phase("writing the report"):
             from augcl.runs.page import write_report  # slow to import, by scipy.special
 

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from augcl.checks import number, two_shares, whole_number
+from augcl.data.node_graph import NodeGraph
 from augcl.encoders.contrastive import output_width
 from augcl.encoders.gcn import ACTIVATIONS, GCN, NORMS, NodeNetwork
 from augcl.encoders.heads import output_basis, projector
@@ -44,6 +45,9 @@ from augcl.views.nodes import CENTRALITIES, EDGE_ENDS, EMPTY_COLUMNS, NodeView
 
 OBSERVED = 128
 """Anchors at most whose negatives are observed in an epoch, for the metrics."""
+
+SAMPLED = 1024
+"""Nodes at most that stand for all negatives, where each node gets a loss of its own."""
 
 
 class GRACE(NodeEstimator):
@@ -488,6 +492,32 @@ class GRACE(NodeEstimator):
         some = vectors.to(rows.device)[rows]
         hardness = Uniform() if isinstance(self.hardness_, Oracle) else self.hardness_
         return Contrast.of(hardness, True, similarity, (some, some), log_w)
+
+    @torch.no_grad()
+    def node_losses(self, graph: NodeGraph, generator: torch.Generator) -> Tensor | None:
+        """Return the loss (N,) of each node without weights, against `SAMPLED` drawn nodes.
+
+        Their mass stands for that of all nodes. None where a training takes mini-batches.
+        """
+        if self._nodes_per_step(graph) is not None:
+            return None
+        self.network_.eval()
+        device = next(self.network_.parameters()).device
+        batch = NodeBatch(self.read(graph).to(device))
+        one, two = self._compared(self._two_views(batch).draw(generator))
+        drawn = torch.randperm(len(one), generator=generator)[:SAMPLED].to(device)
+        tau, losses = self._setting("tau"), []
+        for own, other in ((one, two), (two, one)):
+            candidates = torch.cat([other[drawn], own[drawn]])
+            for rows in torch.arange(len(own), device=device).split(4 * SAMPLED):
+                positive = torch.cosine_similarity(own[rows], other[rows]) / tau
+                logits = cosine(own[rows], candidates) / tau
+                itself = rows[:, None] == drawn.repeat(2)
+                share = (~itself).sum(1) / (2 * (len(own) - 1))
+                mass = logits.masked_fill_(itself, -torch.inf).logsumexp(1) - share.log()
+                losses.append(torch.logaddexp(positive, mass) - positive)
+        both = torch.cat(losses).reshape(2, -1)
+        return both.mean(0)
 
     def _learned(self) -> dict[str, Tensor]:
         anchors = {} if self._anchors is None else {"anchors": self._anchors}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 from zipfile import is_zipfile
@@ -150,6 +150,10 @@ def explored(
     trained = model.first if isinstance(model, Beside) else model
     if isinstance(data, GraphSet) and isinstance(trained, ContrastiveGraphMethod):
         arrays["loss"] = _losses(data, trained)
+    elif isinstance(data, NodeGraph) and isinstance(trained, GRACE):
+        losses = trained.node_losses(data, torch.Generator().manual_seed(0))
+        if losses is not None:
+            arrays["loss"] = losses.cpu().numpy()
     if watcher is not None:
         arrays |= watcher.arrays()
         if isinstance(data, GraphSet):
@@ -194,13 +198,12 @@ def _drawn_graphs(graphs: GraphSet, model: Method) -> Arrays:
         "graphs.source": (source - first[graph[source]])[once].numpy().astype(np.int32),
         "graphs.target": (target - first[graph[target]])[once].numpy().astype(np.int32),
     }
-    kinds = _kinds(some.x)
-    if kinds is not None:
-        arrays["graphs.nodeKind"] = kinds
-        names = some.columns or [str(column) for column in range(some.x.shape[1])]
-        arrays["graphs.kindNames"] = np.asarray(names, dtype=np.str_)
-    if some.edge_attr is not None and (kinds := _kinds(some.edge_attr)) is not None:
-        arrays["graphs.edgeKind"] = kinds[once.numpy()]
+    if (found := _kinds(some.x, some.columns)) is not None:
+        arrays["graphs.nodeKind"], arrays["graphs.kindNames"] = found
+    if some.edge_attr is not None:
+        found = _kinds(some.edge_attr[once.to(some.edge_attr.device)], some.edge_columns)
+        if found is not None:
+            arrays["graphs.edgeKind"], arrays["graphs.edgeNames"] = found
     edits = model.edits(some, generator) if isinstance(model, GraphCL) else None
     for number, edit in enumerate(edits or ()):
         state = torch.zeros(some.num_nodes, dtype=torch.uint8)
@@ -224,12 +227,34 @@ def _drawn_graphs(graphs: GraphSet, model: Method) -> Arrays:
     return arrays
 
 
-def _kinds(x: Tensor) -> NDArray[np.uint8] | None:
-    """Return the column (V,) of each one-hot row; None if the rows are something else."""
-    if x.layout != torch.strided or not 1 < x.shape[1] < 256:
+def _kinds(
+    x: Tensor, columns: Sequence[str] | None
+) -> tuple[NDArray[np.uint8], NDArray[np.str_]] | None:
+    """Return the kind (V,) of each row and the names of the kinds, the most frequent one first.
+
+    Kinds are the columns of the first one-hot block, such as element=C, element=N, …; without
+    such names, all columns have to be one. None if there is no such block.
+    """
+    if x.layout != torch.strided or not x.shape[1] > 1:
         return None
-    hot = bool(((x == 0) | (x == 1)).all()) and bool((x.sum(1) <= 1).all())
-    return x.argmax(1).cpu().numpy().astype(np.uint8) if hot else None
+    names = list(columns or map(str, range(x.shape[1])))
+    prefixes = [name.partition("=")[0] if "=" in name else "" for name in names]
+    for prefix in dict.fromkeys(prefixes):
+        block = [i for i, other in enumerate(prefixes) if other == prefix]
+        if not prefix and len(block) < len(names):
+            continue  # numbers beside words
+        part = x[:, block]
+        if bool(((part != 0) & (part != 1)).any()) or bool((part.sum(1) > 1).any()):
+            continue
+        # A row may have none of the words. The most frequent kinds get the colours most apart.
+        part = torch.cat([part, 1 - part.sum(1, keepdim=True)], 1)
+        counts = part.sum(0)
+        order = counts.argsort(descending=True, stable=True)[: int((counts > 0).sum())]
+        if len(order) > 256:
+            continue
+        called = np.asarray([*(names[i] for i in block), "none of these"])[order.cpu().numpy()]
+        return part[:, order].argmax(1).cpu().numpy().astype(np.uint8), called
+    return None
 
 
 def plane_of(Z: Any) -> NDArray[np.float64]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import base64
 import html
 import json
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from string import Template
@@ -25,7 +26,15 @@ from augcl.files import packaged_text, write_text
 from augcl.hardness.affinity import MEANING
 from augcl.runs.beside_run import read_floors, read_tsne
 from augcl.runs.embedding_file import Embeddings, read_embeddings
-from augcl.runs.explored import FILE, Arrays, kernel_plane, plane_of, read_explored
+from augcl.runs.explored import (
+    DRAWN_EDGES,
+    FILE,
+    NODE_EDGES,
+    Arrays,
+    kernel_plane,
+    plane_of,
+    read_explored,
+)
 from augcl.runs.seeds import (
     accuracy_text,
     collapses,
@@ -37,12 +46,19 @@ from augcl.runs.seeds import (
 
 Metrics = list[dict[str, Any]]
 Ints = NDArray[np.int64]
+Target = tuple[str, list[str] | None, NDArray[Any]]
 
 POINTS = 10_000
 """Points at most on a map; of more, a random sample is shown."""
 NEIGHBOURS = 5
 EDGE_ENTRIES = 500_000
 """Edge entries at most of a graph whose neighbourhoods are drawn: the page stays below 6 MB."""
+PAGE_BYTES = 6_000_000
+"""Bytes at most of a page; of many seeds, so many are on the map as fit."""
+TARGETS = 24
+"""Targets at most that a page offers."""
+CURVE_POINTS = 250
+"""Points at most of a curve of one seed."""
 SCRIPTS = ("draw", "graph", "map", "weights", "run")
 KINDS = {"uint8": "u8", "uint16": "u16", "int16": "i16", "int32": "i32", "float32": "f32"}
 
@@ -61,7 +77,7 @@ def _write(runs: Sequence[Path], target: Path) -> Path:
     described = []
     for run in runs:
         with ours(run, "train again"):
-            described.append(_described(run))
+            described.append(_described(run, PAGE_BYTES // len(runs)))
     levels = {run["noun"] for run, _ in described}
     if len(levels) > 1:
         raise InputError(f"{runs[0]} and {runs[1]} differ: one embeds graphs, the other nodes")
@@ -77,7 +93,8 @@ def _page(described: list[tuple[dict[str, Any], dict[str, Any]]]) -> str:
         if len(described) > 1:
             lead.append(f"<h2>{html.escape(run['title'])}</h2>")
         if accuracy:
-            judge = "classifier" if run["classes"] else "predictor"
+            classes = run["targets"] and all(target["classes"] for target in run["targets"])
+            judge = "classifier" if classes else "predictor"
             words = f"score of a {judge} on the embeddings: mean{_spread(accuracy)}"
             lead.append(f'<p class="big">{html.escape(accuracy_text(accuracy))}</p>')
             lead.append(f'<p class="small">{html.escape(words)}</p>')
@@ -106,12 +123,16 @@ def self_contained(
         lead=lead,
         footer=html.escape(footer),
         data=packed.replace("<", "\\u003c"),  # no name can end the script
-        script="\n".join(packaged_text("augcl.runs", f"web/{name}.js") for name in scripts),
+        script="\n".join(_packaged(scripts).values()),
     )
 
 
-def _described(folder: Path) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return what the scripts draw of a run, and its result."""
+def _packaged(scripts: Sequence[str]) -> dict[str, str]:
+    return {name: packaged_text("augcl.runs", f"web/{name}.js") for name in scripts}
+
+
+def _described(folder: Path, most: int) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return what the scripts draw of a run, in `most` bytes, and its result."""
     result, metrics = read_result(folder), read_metrics(folder)
     stored = read_embeddings(folder / "embeddings.npz")
     kept = {seed: read_explored(folder / f"seed-{seed}" / FILE) for seed in result["seeds"]}
@@ -121,26 +142,28 @@ def _described(folder: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     first = kept.get(result["seeds"][0], {})
     tsne = read_tsne(folder, stored, len(ids))
     noun = "node" if stored.level == "node" else "graph"
-    y, classes, target = _labels(stored)
-    run = {
+    targets = _targets(stored)
+    graphs, missing = _graphs(first, ids, noun)
+    run: dict[str, Any] = {
         "title": result_title(result),
         "noun": noun,
         "total": count,
         "axes": "principal components" + " in the space of the kernel" * stored.kernel,
         "ids": _packed(ids.astype(np.int32)),
         "names": stored.names and [stored.names[i] for i in ids],
-        "classes": classes,
-        "y": None if y is None else _packed(y[ids]),
-        "target": target,
+        "targets": [
+            {"name": name, "classes": classes, "y": _packed(y[ids])} for name, classes, y in targets
+        ],
         "tsne": None if tsne is None else _packed(tsne),
-        "seeds": _seeds(result["seeds"], kept, stored, ids),
         "parts": ["train", "validation", "test"] if noun == "node" else None,
         "several": noun == "node",
         "sampled": _sampled(count, noun),
+        "notes": [],
         "near": _near(stored, ids),
-        "graphs": _graphs(first, ids, noun),
-        "weights": _weights(first, result, stored),
-        "score": _score(result, read_floors(folder, result) if result["accuracy"] else {}),
+        "graphs": graphs,
+        "missing": missing,
+        "weights": _weights(first, result, stored, targets),
+        "score": _score(result, read_floors(folder, result) if result["accuracy"] else {}, folder),
         "curves": _curves(metrics),
         "onset": min((m["epoch"] for m in metrics if "hardness" in m), default=None),
         "trained": len(result["seeds"]),
@@ -149,6 +172,16 @@ def _described(folder: Path) -> tuple[dict[str, Any], dict[str, Any]]:
             {**result["settings"], "hardness": result["hardness_settings"]}, indent=1
         ),
     }
+    names = stored.targets or []
+    if len(names) > len(targets):
+        run["notes"].append(f"The first {TARGETS} of {len(names)} targets are offered.")
+    left = most - len(json.dumps(run)) - sum(len(text) for text in _packaged(SCRIPTS).values())
+    run["seeds"] = _seeds(result["seeds"], kept, stored, ids, targets, left)
+    if len(run["seeds"]) < len(kept):
+        run["notes"].append(
+            f"The map and the predictions show the first {len(run['seeds'])} of {len(kept)} "
+            f"seeds: the page stays below {PAGE_BYTES // 1_000_000} MB."
+        )
     return run, result
 
 
@@ -166,41 +199,72 @@ def _packed(values: NDArray[Any]) -> dict[str, str]:
     return {"kind": kind, "data": base64.b64encode(little.tobytes()).decode("ascii")}
 
 
-def _labels(stored: Embeddings) -> tuple[NDArray[Any] | None, list[str] | None, str]:
-    """Return labels or first targets, the names of the classes, and the name of the target."""
+def _targets(stored: Embeddings) -> list[Target]:
+    """Return the name of each target, the names of its classes (None: numbers), its values (n,)."""
     if stored.y is None:
-        return None, None, ""
+        return []
     if stored.y.ndim == 1 and stored.y.dtype.kind in "iub":
         codes = stored.y.astype(np.int32)
         names = stored.classes or [f"class {c}" for c in range(int(codes.max(initial=0)) + 1)]
-        return codes, list(names), "class"
-    values = stored.y.reshape(len(stored.y), -1)[:, 0].astype(np.float32)
-    return values, None, (stored.targets or ["target"])[0]
+        return [("class", list(names), codes)]
+    values = stored.y.reshape(len(stored.y), -1)
+    usual = ["target"] if values.shape[1] == 1 else [f"y{t}" for t in range(values.shape[1])]
+    found: list[Target] = []
+    for name, column in zip(stored.targets or usual, values.T[:TARGETS], strict=False):
+        known = column[np.isfinite(column)]
+        if len(known) and np.isin(known, (0, 1)).all():  # one of several labels
+            codes = np.where(np.isfinite(column), column, -1).astype(np.int16)
+            found.append((name, ["class 0", "class 1"], codes))
+        else:
+            found.append((name, None, column.astype(np.float32)))
+    return found
 
 
 def _seeds(
-    seeds: list[int], kept: dict[int, Arrays], stored: Embeddings, ids: Ints
+    seeds: list[int],
+    kept: dict[int, Arrays],
+    stored: Embeddings,
+    ids: Ints,
+    targets: list[Target],
+    left: int,
 ) -> list[dict[str, Any]]:
+    """Return the points of each seed, of as many seeds as need no more than `left` bytes."""
     if seeds[0] not in kept:  # of an earlier version
         plane = kernel_plane(stored.Z) if stored.kernel else plane_of(stored.Z)
         kept = {seeds[0]: {"plane": plane}}
-    found = []
+    found: list[dict[str, Any]] = []
     for seed, arrays in kept.items():
-        predicted = arrays.get("predicted")
-        if predicted is not None:
-            number = predicted.dtype.kind == "f"
-            flat = predicted.reshape(len(predicted), -1)[:, 0]
-            predicted = flat.astype(np.float32 if number else np.int32)
         parts = {
             "plane": arrays["plane"].astype(np.float32),
-            "predicted": predicted,
             "wrong": arrays.get("wrong"),
             "part": arrays.get("part"),
             "loss": arrays.get("loss"),
         }
-        packed = {k: None if v is None else _packed(v[ids]) for k, v in parts.items()}
+        packed: dict[str, Any] = {
+            k: None if v is None else _packed(v[ids]) for k, v in parts.items()
+        }
+        packed["predicted"] = None
+        if (predicted := arrays.get("predicted")) is not None:
+            columns = predicted[ids].reshape(len(ids), -1).T
+            packed["predicted"] = [
+                _predicted(column, classes)
+                for column, (_, classes, _) in zip(columns, targets, strict=False)
+            ]
+        left -= len(json.dumps(packed))
+        if found and left < 0:
+            break
         found.append({"seed": seed, **packed})
     return found
+
+
+def _predicted(values: NDArray[Any], classes: list[str] | None) -> dict[str, str]:
+    """Pack the predictions of one target; of a label, the share of the parts that say 1 (bytes)."""
+    if values.dtype.kind != "f":
+        return _packed(values.astype(np.int32))
+    if classes is None:
+        return _packed(values.astype(np.float32))
+    share = np.clip(np.nan_to_num(values) * 200, 0, 200).round()
+    return _packed(np.where(np.isnan(values), 255, share).astype(np.uint8))
 
 
 def _sampled(count: int, noun: str) -> str:
@@ -225,20 +289,29 @@ def _near(stored: Embeddings, ids: Ints) -> dict[str, Any] | None:
     return {"k": k, "index": _packed(index), "similarity": _packed(similarity)}
 
 
-def _graphs(kept: Arrays, ids: Ints, noun: str) -> dict[str, Any] | None:
-    """Return the graphs to draw, or the edges of the one graph of all nodes."""
+def _graphs(kept: Arrays, ids: Ints, noun: str) -> tuple[dict[str, Any] | None, str]:
+    """Return the graphs to draw, or the edges of the one of all nodes; and why one is not drawn."""
+    if not kept:
+        return None, "This run kept no graphs to draw: train it again with this version."
     if noun == "node":
-        return _edges(kept["edges"], ids) if "edges" in kept else None
+        if "edges" not in kept:
+            why = f"more than {NODE_EDGES:,} edge entries are not kept for drawings"
+            return None, f"Neighbourhoods are not drawn: {why}."
+        edges = _edges(kept["edges"], ids)
+        why = f"there are more than {EDGE_ENTRIES:,} edge entries among the points shown"
+        return edges, "" if edges else f"Neighbourhoods are not drawn: {why}."
+    why = f"a page holds {DRAWN_EDGES:,} nodes and edges of graphs at most"
     if "graphs.ids" not in kept:
-        return None
+        return None, f"No graph is drawn: {why}."
     place = np.full(max(int(ids.max(initial=0)), int(kept["graphs.ids"].max())) + 1, -1, np.int32)
     place[kept["graphs.ids"]] = np.arange(len(kept["graphs.ids"]), dtype=np.int32)
     parts = ("nodePtr", "edgePtr", "source", "target", "nodeKind", "edgeKind")
     found: dict[str, Any] = {
         part: _packed(kept[f"graphs.{part}"]) for part in parts if f"graphs.{part}" in kept
     }
-    if "graphs.kindNames" in kept:
-        found["kindNames"] = kept["graphs.kindNames"].tolist()
+    for part in ("kindNames", "edgeNames"):
+        if f"graphs.{part}" in kept:
+            found[part] = kept[f"graphs.{part}"].tolist()
     views = [number for number in (0, 1) if f"view{number}.node" in kept]
     found["views"] = [
         {
@@ -250,8 +323,7 @@ def _graphs(kept: Arrays, ids: Ints, noun: str) -> dict[str, Any] | None:
         for number in views
     ]
     found["place"] = _packed(place[ids])
-    found["missing"] = "This graph is not drawn: the page holds as many graphs as stay small."
-    return found
+    return found, f"This graph is not drawn: {why}, a random sample of them."
 
 
 def _edges(edges: NDArray[Any], ids: Ints) -> dict[str, Any] | None:
@@ -269,17 +341,17 @@ def _edges(edges: NDArray[Any], ids: Ints) -> dict[str, Any] | None:
         "edgePtr": _packed(pointer),
         "target": _packed(target[order].astype(np.uint16)),
         "views": [],
-        "missing": "",
     }
 
 
-def _weights(kept: Arrays, result: dict[str, Any], stored: Embeddings) -> dict[str, Any] | None:
+def _weights(
+    kept: Arrays, result: dict[str, Any], stored: Embeddings, targets: list[Target]
+) -> dict[str, Any] | None:
     """Return the kept weights of some anchors and candidates."""
     if "weights.ids" not in kept:
         return None
     ids = kept["weights.ids"]
     noun = "node" if stored.level == "node" else "graph"
-    y, classes, _ = _labels(stored)
     params = result["hardness_settings"].get("params", {})
     packed = {
         part: _packed(kept[f"weights.{part}"]) if f"weights.{part}" in kept else None
@@ -295,7 +367,8 @@ def _weights(kept: Arrays, result: dict[str, Any], stored: Embeddings) -> dict[s
         "names": [stored.names[i] if stored.names else f"{noun} {i}" for i in ids],
         "epochs": kept["weights.epochs"].tolist(),
         "active": kept["weights.active"].tolist(),
-        "y": None if y is None or classes is None else y[ids].tolist(),
+        "ids": ids.tolist(),
+        "y": [None if classes is None else y[ids].tolist() for _, classes, y in targets],
         "hardness": result["hardness"],
         "tau": float(result["settings"].get("tau", 0.2)),
         "tau_plus": float(params.get("tau_plus", 0.1)),
@@ -305,37 +378,46 @@ def _weights(kept: Arrays, result: dict[str, Any], stored: Embeddings) -> dict[s
     }
 
 
-def _score(result: dict[str, Any], computed: Mapping[str, list[float]]) -> dict[str, Any] | None:
+def _score(
+    result: dict[str, Any], computed: Mapping[str, list[float]], folder: Path
+) -> dict[str, Any] | None:
     accuracy = result["accuracy"]
     if accuracy is None:
         return None
     scoring, runs = accuracy.get("scoring", "accuracy"), accuracy["runs"]
+    bounded = scoring not in ("r2", "mae", "rmse")
     floors: list[dict[str, Any]] = []
     if accuracy.get("floor") is not None:
         what = floor_text(scoring, accuracy["floor"]).partition(": ")[0]
         floors.append({"name": what, "mean": accuracy["floor"]})
     for name, scores in computed.items():
-        floors.append({"name": name, **_interval(float(np.mean(scores)), scores)})
+        floors.append({"name": name, **_interval(float(np.mean(scores)), scores, bounded)})
     words = f"Protocol {accuracy['protocol']}."
     if not computed:
-        words += " augcl explore --floors adds what needs no training and the untrained network."
+        words += f" augcl explore {shlex.quote(str(folder))} --floors adds what needs no training"
+        words += " and the untrained network."
     if len(runs) > 1:
         words += " Circles are seeds, the wide bar is the 95 % interval of their mean."
     return {
-        **_interval(accuracy["mean"], runs),
-        "percent": scoring not in ("r2", "mae", "rmse"),
+        **_interval(accuracy["mean"], runs, bounded),
+        "percent": bounded,
         "what": NAMES[scoring],
         "words": words,
         "floors": floors,
     }
 
 
-def _interval(mean: float, runs: list[float]) -> dict[str, Any]:
-    """Return a mean, its runs and the ends of its 95 % interval, if there are several runs."""
+def _interval(mean: float, runs: list[float], bounded: bool) -> dict[str, Any]:
+    """Return a mean, its runs and the ends of its 95 % interval, if there are several runs.
+
+    A score that is `bounded` by 0 and 1 has no interval beyond them.
+    """
     low = high = None
     if len(runs) > 1:
         half = float(stdtrit(len(runs) - 1, 0.975) * np.std(runs, ddof=1) / len(runs) ** 0.5)
         low, high = mean - half, mean + half
+        if bounded:
+            low, high = max(low, 0.0), min(high, 1.0)
     return {"mean": mean, "runs": runs, "low": low, "high": high}
 
 
@@ -389,6 +471,9 @@ def _figure(
         for seed in sorted({m["seed"] for m in metrics}):
             points = [(m["epoch"], value(m)) for m in metrics if m["seed"] == seed]
             points = [(x, float(y)) for x, y in points if y is not None and np.isfinite(y)]
+            if len(points) > CURVE_POINTS:  # every curve of all seeds is in the page
+                points = points[: -1 : -(-len(points) // CURVE_POINTS)] + points[-1:]
+            points = [(x, float(f"{y:.5g}")) for x, y in points]
             if points:
                 lines.append({"group": group, "seed": seed, "points": points})
     return {"title": title, "text": text, "label": label, "lines": lines}

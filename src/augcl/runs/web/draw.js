@@ -77,16 +77,16 @@ function range(values, pad = 0.05) {
   return [low - (high - low) * pad, high + (high - low) * pad];
 }
 
-function ticks([low, high], count = 5) {
+function ticks([low, high], count = 5, least = 0) {
   const raw = (high - low) / count, unit = 10 ** Math.floor(Math.log10(raw));
-  const step = [1, 2, 5, 10].find((times) => times * unit >= raw) * unit;
+  const step = Math.max(least, [1, 2, 5, 10].find((times) => times * unit >= raw) * unit);
   const found = [];
   for (let at = Math.ceil(low / step) * step; at <= high + step * 1e-9; at += step) found.push(Math.abs(at) < step * 1e-9 ? 0 : at);
   return found;
 }
 
 /** An empty chart with axes: { node, plot, x, y } with the functions from values to places. */
-function chart({ width = 560, height = 280, across, up, xlabel = "", ylabel = "", label, left = 52, right = 14, bottom = 40, top = 12, yticks = true, xtext = text, ytext = text, xat = null }) {
+function chart({ width = 560, height = 280, across, up, xlabel = "", ylabel = "", label, left = 58, right = 14, bottom = 40, top = 12, yticks = true, xtext = text, ytext = text, xat = null }) {
   const x = (value) => left + ((value - across[0]) / (across[1] - across[0])) * (width - left - right);
   const y = (value) => height - bottom - ((value - up[0]) / (up[1] - up[0])) * (height - bottom - top);
   const node = svg("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label, style: `max-width:${width}px` });
@@ -169,6 +169,31 @@ function section(id, title, words, ...children) {
   return node;
 }
 
+/** Make an element a button: by the pointer, Enter and Space. */
+function pressed(node, act) {
+  node.setAttribute("role", "button");
+  node.addEventListener("click", act);
+  node.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter" && event.key !== " ") return;
+    event.preventDefault();
+    act();
+  });
+}
+
+/** Make many elements one stop of the Tab key: arrows, Home and End go among them; `wide` of them are a row. */
+function roving(items, wide = 1) {
+  items.forEach((item, i) => {
+    item.setAttribute("tabindex", i ? "-1" : "0");
+    item.addEventListener("keydown", (event) => {
+      const to = { ArrowRight: i + 1, ArrowDown: i + wide, ArrowLeft: i - 1, ArrowUp: i - wide, Home: 0, End: items.length - 1 }[event.key];
+      if (to === undefined) return;
+      event.preventDefault();
+      items[to]?.focus();
+    });
+    item.addEventListener("focus", () => items.forEach((other) => other.setAttribute("tabindex", other === item ? "0" : "-1")));
+  });
+}
+
 const redrawn = [];
 /** Draw now, and again when the colours change. */
 function drawn(draw) {
@@ -195,6 +220,17 @@ function startTheme() {
   };
   button.addEventListener("click", () => set(theme() === "dark" ? "light" : "dark"));
   wanted.addEventListener("change", () => set(wanted.matches ? "dark" : "light"));
-  addEventListener("beforeprint", () => set("light"));
+  let shut = [], before = null; // printed in light colours with everything open; then as before
+  addEventListener("beforeprint", () => {
+    before = theme();
+    shut = [...document.querySelectorAll("details:not([open])")];
+    for (const part of shut) part.open = true;
+    set("light");
+  });
+  addEventListener("afterprint", () => {
+    for (const part of shut) part.open = false;
+    if (before) set(before);
+    before = null;
+  });
   set(wanted.matches ? "dark" : "light");
 }

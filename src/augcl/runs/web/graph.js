@@ -74,12 +74,23 @@ function springs(place, count, edges) {
 }
 
 const DASHES = [null, "7 3", "2 3", "9 3 2 3", "1 4"];
+const BONDS = { single: [0], double: [-1, 1], triple: [-2, 0, 2] };
+
+/** The attributes of a line for an edge of a kind: bonds as chemists draw them, other kinds by dashes. */
+function edgeLine(x1, y1, x2, y2, kind, name = "", gap = 1.7) {
+  const length = Math.hypot(x2 - x1, y2 - y1) || 1, dx = (gap * (y1 - y2)) / length, dy = (gap * (x2 - x1)) / length;
+  const parts = (BONDS[name] || [0]).map((side) => `M${x1 + side * dx} ${y1 + side * dy}L${x2 + side * dx} ${y2 + side * dy}`);
+  return { d: parts.join(""), "stroke-dasharray": name in BONDS ? null : name === "aromatic" ? "4 2" : DASHES[kind % DASHES.length] };
+}
+
+/** The word of a kind: "C" of a column "element=C". */
+const wordOf = (name) => name.slice(name.indexOf("=") + 1);
 
 /**
  * An SVG of a graph { count, edges: [a, b, kind], kinds, centre, added, lost } at the places of its layout.
  * `view` marks what an augmentation did: { node: 0 kept, 1 dropped, 2 masked; edge: kept or not; added }.
  */
-function graphPicture(graph, { label, view = null, small = false, colour, title = (i) => `node ${i}`, click = null }) {
+function graphPicture(graph, { label, view = null, small = false, colour, edgeNames = [], title = (i) => `node ${i}`, click = null }) {
   const place = (graph.place ??= layout(graph.count, graph.edges));
   const xs = range(place.filter((_, i) => i % 2 === 0), 0), ys = range(place.filter((_, i) => i % 2 === 1), 0);
   const width = small ? 130 : 420, height = small ? 110 : 320, pad = small ? 8 : 18;
@@ -89,12 +100,14 @@ function graphPicture(graph, { label, view = null, small = false, colour, title 
   const y = (i) => height / 2 + (place[2 * i + 1] - (ys[0] + ys[1]) / 2) * unit;
   const size = Math.max(1.6, Math.min(small ? 4.5 : 8.5, unit * 0.3));
   const node = svg("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label });
-  const lines = svg("g", { stroke: "var(--soft)", "stroke-width": small ? 1 : Math.min(1.6, 0.5 + size / 6), fill: "none" }), dots = svg("g");
+  const lines = svg("g", { stroke: "var(--soft)", "stroke-width": small ? 1 : Math.min(1.6, 0.5 + size / 6), fill: "none" }), dots = svg("g"), links = [];
+  // Many lines cover each other: the more, the fainter; those of the chosen node stay.
+  const faint = Math.min(0.8, Math.max(0.12, 5 / Math.sqrt(graph.edges.length)));
   graph.edges.forEach(([a, b, kind], i) => {
     if (a === b) return;
     const gone = view && (!view.edge[i] || view.node?.[a] === 1 || view.node?.[b] === 1);
-    const twice = kind === 1 && !small && graph.bonds;
-    lines.append(svg("line", { x1: x(a), y1: y(a), x2: x(b), y2: y(b), "stroke-dasharray": twice ? null : DASHES[kind % DASHES.length], "stroke-opacity": gone ? 0.13 : graph.edges.length > 800 ? 0.35 : 0.8, class: gone ? "gone" : "edge" }));
+    const line = edgeLine(x(a), y(a), x(b), y(b), kind, wordOf(edgeNames[kind] || ""), small ? 1 : 1.7);
+    lines.append(svg("path", { ...line, "stroke-opacity": gone ? 0.13 : a === graph.centre || b === graph.centre ? 0.8 : faint, class: gone ? "gone" : "edge" }));
   });
   for (const [a, b] of view?.added || []) {
     if (a === b) continue;
@@ -104,9 +117,16 @@ function graphPicture(graph, { label, view = null, small = false, colour, title 
     const state = view?.node?.[i] || 0;
     const circle = svg("circle", { cx: x(i), cy: y(i), r: i === graph.centre ? size * 1.45 : size, fill: state ? "var(--card)" : colour(i), stroke: state === 2 ? colour(i) : i === graph.centre ? "var(--ink)" : "var(--card)", "stroke-width": i === graph.centre ? 2 : 1, opacity: state === 1 ? 0.25 : 1, class: state === 1 ? "gone" : "node" });
     circle.append(svg("title", {}, title(i)));
-    if (click && i !== graph.centre) { circle.style.cursor = "pointer"; circle.addEventListener("click", () => click(i)); }
+    if (click && i !== graph.centre) {
+      circle.style.cursor = "pointer";
+      circle.setAttribute("aria-label", title(i).replaceAll("\n", ", "));
+      pressed(circle, () => click(i));
+      links.push(circle);
+    }
     dots.append(circle);
   }
+  roving(links);
+  if (links.length) node.setAttribute("role", "group"); // an image has no parts to press
   node.append(lines, dots);
   return node;
 }

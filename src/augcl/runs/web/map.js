@@ -8,6 +8,7 @@ class EmbeddingMap {
     this.hidden = new Set();
     this.selected = -1;
     this.lassoed = null;
+    this.fingers = new Map();
     this.mode = "move";
     this.seed = run.seeds[0];
     this.planes = [["0", run.axes], ...(run.tsne ? [["tsne", "t-SNE"]] : [])];
@@ -26,10 +27,11 @@ class EmbeddingMap {
     const { run } = this;
     this.canvas = el("canvas", {
       tabIndex: 0, role: "application",
-      "aria-label": `Map of ${run.count} ${run.noun}s. Arrow keys go to the next ${run.noun} in that direction, plus and minus zoom, 0 shows all, Escape clears.`,
+      "aria-label": `Map of ${run.count} ${run.noun}s. Arrow keys go to the next ${run.noun} in that direction, N and P to the next and previous one by number, Space adds it to the selection or removes it, plus and minus zoom, 0 shows all, Escape clears.`,
       onpointerdown: (event) => this.down(event),
       onpointermove: (event) => this.move(event),
       onpointerup: (event) => this.up(event),
+      onpointercancel: (event) => this.cancel(event),
       onpointerleave: () => tip(""),
       onkeydown: (event) => this.key(event),
       ondblclick: () => this.reset(),
@@ -37,22 +39,36 @@ class EmbeddingMap {
     this.canvas.addEventListener("wheel", (event) => this.wheel(event), { passive: false });
     this.legend = el("div", { className: "legend" });
     this.list = el("div", { className: "lassoed" });
+    this.missed = el("p", { className: "small missed", hidden: true });
     const search = el("input", { type: "search", placeholder: "name or number", autocomplete: "off", onkeydown: (event) => { if (event.key === "Enter") { event.preventDefault(); this.find(search.value); } } });
     const lasso = el("button", { type: "button", "aria-pressed": "false", title: "Draw around points (or hold Shift)", onclick: () => {
       this.mode = this.mode === "lasso" ? "move" : "lasso";
       lasso.setAttribute("aria-pressed", String(this.mode === "lasso"));
+      this.canvas.style.touchAction = this.mode === "lasso" ? "none" : ""; // a finger draws, it does not scroll
     } }, "Lasso");
-    const colour = () => this.legendOf();
+    this.target = run.targets.length > 1 ? choice("Target", run.targets.map((target, t) => [t, target.name]), 0, (t) => this.page.target(Number(t))) : null;
+    this.colour = el("span", {});
+    this.recolour();
     this.controls = el("div", { className: "controls" },
-      choice("Colour", run.colours.map((c) => [c.key, c.name]), this.by, (key) => { this.by = key; this.hidden.clear(); colour(); this.paint(); }),
-      run.seeds.length > 1 ? choice("Seed", run.seeds.map((s, i) => [i, `seed ${s.seed}`]), 0, (i) => { this.seed = run.seeds[i]; colour(); this.paint(); this.page.seedChanged?.(this.seed); }) : null,
+      this.target,
+      this.colour,
+      run.seeds.length > 1 ? choice("Seed", run.seeds.map((s, i) => [i, `seed ${s.seed}`]), 0, (i) => { this.seed = run.seeds[i]; this.legendOf(); this.paint(); this.page.seedChanged?.(this.seed); }) : null,
       this.planes.length > 1 ? choice("Plane", this.planes, this.plane, (key) => { this.plane = key; this.paint(); }) : null,
       labelled("Find", search),
       el("button", { type: "button", onclick: () => this.find(search.value) }, "Find"),
       lasso,
       el("button", { type: "button", onclick: () => this.reset() }, "Show all"));
-    this.node = el("div", {}, this.controls, el("div", { className: "map" }, this.canvas), this.legend, this.list);
+    this.node = el("div", {}, this.controls, this.missed, el("div", { className: "map" }, this.canvas), this.legend, this.list);
     this.legendOf();
+  }
+
+  /** Offer the ways to colour the points; they change with the target. */
+  recolour() {
+    const { colours } = this.run;
+    if (!colours.some((c) => c.key === this.by)) this.by = colours[0].key;
+    this.hidden.clear();
+    this.colour.replaceChildren(choice("Colour", colours.map((c) => [c.key, c.name]), this.by, (key) => { this.by = key; this.hidden.clear(); this.legendOf(); this.paint(); }));
+    if (this.target) this.target.querySelector("select").value = String(this.run.at);
   }
 
   // From values to places: the plane fits into the canvas with equal units.
@@ -177,12 +193,15 @@ class EmbeddingMap {
   down(event) {
     this.canvas.setPointerCapture(event.pointerId);
     const [x, y] = this.at(event);
+    this.fingers.set(event.pointerId, [x, y]);
+    if (this.fingers.size > 1) { this.start = this.path = null; this.later(); return; }
     this.start = { x, y, vx: this.view.x, vy: this.view.y, moved: false };
     if (this.mode === "lasso" || event.shiftKey) this.path = [[x, y]];
   }
 
   move(event) {
     const [x, y] = this.at(event);
+    if (this.fingers.size > 1) { this.pinch(event.pointerId, [x, y]); return; }
     if (!this.start) {
       const i = this.nearest(x, y);
       tip(i < 0 ? "" : this.run.describe(i, this.seed), event);
@@ -199,17 +218,36 @@ class EmbeddingMap {
 
   up(event) {
     const [x, y] = this.at(event), { start, path } = this;
-    this.start = this.path = null;
+    this.cancel(event);
     if (path?.length > 3) this.enclose(path);
     else if (start && !start.moved) {
       const i = this.nearest(x, y);
       if (i >= 0) this.page.select(i, this);
-      else { this.lassoed = null; this.listOf(); }
+      else this.clear();
     }
     this.later();
   }
 
+  /** Forget a finger: it was lifted, or the browser scrolls the page with it. */
+  cancel(event) {
+    this.fingers.delete(event.pointerId);
+    this.start = this.path = null;
+  }
+
+  /** Zoom by the distance of two fingers, around the place between them, which they move. */
+  pinch(id, place) {
+    const old = [...this.fingers.values()].slice(0, 2);
+    this.fingers.set(id, place);
+    const now = [...this.fingers.values()].slice(0, 2);
+    const [before, after] = [old, now].map(([a, b]) => ({ far: Math.hypot(a[0] - b[0], a[1] - b[1]) || 1, x: (a[0] + b[0]) / 2, y: (a[1] + b[1]) / 2 }));
+    this.view.x += after.x - before.x;
+    this.view.y += after.y - before.y;
+    this.zoom(after.far / before.far, after.x, after.y);
+  }
+
+  // The page scrolls over the map, until somebody works with it.
   wheel(event) {
+    if (!event.ctrlKey && !event.metaKey && document.activeElement !== this.canvas) return;
     event.preventDefault();
     const [x, y] = this.at(event);
     this.zoom(Math.exp(-event.deltaY / 400), x, y);
@@ -226,11 +264,9 @@ class EmbeddingMap {
 
   reset() {
     this.view = { scale: 1, x: 0, y: 0 };
-    this.lassoed = null;
     this.hidden.clear();
     this.legendOf();
-    this.listOf();
-    this.later();
+    this.clear();
   }
 
   key(event) {
@@ -239,9 +275,38 @@ class EmbeddingMap {
     else if (event.key === "+" || event.key === "=") this.zoom(1.4);
     else if (event.key === "-") this.zoom(1 / 1.4);
     else if (event.key === "0") this.reset();
-    else if (event.key === "Escape") { this.lassoed = null; this.listOf(); this.later(); }
+    else if (event.key === "Escape") this.clear();
+    else if (event.ctrlKey || event.metaKey || event.altKey) return;
+    else if (event.key === "n" || event.key === "p") this.step(event.key === "n" ? 1 : -1);
+    else if (event.key === " ") this.add();
     else return;
     event.preventDefault();
+  }
+
+  /** Select the next point by number: it reaches points that lie under others. */
+  step(by) {
+    const { count } = this.run, { group } = this.colouring;
+    let i = this.selected < 0 && by < 0 ? 0 : this.selected;
+    for (let k = 0; k < count; k++) {
+      i = (i + by + count) % count;
+      if (!this.hidden.has(group(i))) { this.page.select(i, this); return; }
+    }
+  }
+
+  /** Add the selected point to those that the lasso chose, or take it out. */
+  add() {
+    if (this.selected < 0) { say(`Go to a ${this.run.noun} first`); return; }
+    const ids = new Set(this.lassoed);
+    if (!ids.delete(this.selected)) ids.add(this.selected);
+    this.choose([...ids]);
+    this.page.lassoed?.(this.lassoed, this);
+  }
+
+  /** Let go of what the lasso chose, in every linked map. */
+  clear() {
+    const had = this.lassoed;
+    this.choose([]);
+    if (had) this.page.lassoed?.(null, this);
   }
 
   /** Select the nearest point in a direction. */
@@ -258,9 +323,13 @@ class EmbeddingMap {
   }
 
   find(words) {
-    const i = this.run.find(words);
-    if (i < 0) say(`Nothing is called ${words}`);
-    else this.page.select(i, this, true);
+    const i = this.run.find(words), last = this.run.total - 1;
+    this.missed.hidden = i >= 0 || !words.trim();
+    if (i >= 0) this.page.select(i, this, true);
+    else if (words.trim()) {
+      this.missed.textContent = `Nothing is called ${words}: give ${this.run.names ? "a part of a name, or " : ""}a number from 0 to ${last}${this.run.sampled ? "; only the points shown are searched" : ""}.`;
+      say(`Nothing is called ${words}`);
+    }
     this.canvas.dataset.found = String(i);
   }
 
@@ -269,7 +338,7 @@ class EmbeddingMap {
     this.selected = i;
     this.paint();
     const { width, height } = this.size();
-    if (focus || this.xs[i] < 0 || this.ys[i] < 0 || this.xs[i] > width || this.ys[i] > height) {
+    if ((focus && this.view.scale > 1) || this.xs[i] < 0 || this.ys[i] < 0 || this.xs[i] > width || this.ys[i] > height) {
       this.view.x += width / 2 - this.xs[i];
       this.view.y += height / 2 - this.ys[i];
       this.paint();
@@ -309,7 +378,7 @@ class EmbeddingMap {
       link.click();
       setTimeout(() => URL.revokeObjectURL(link.href), 1000);
     };
-    this.list.replaceChildren(el("p", { className: "say" }, words, " ", el("button", { type: "button", onclick: save }, "Save as CSV"), " ", el("button", { type: "button", onclick: () => { this.choose([]); } }, "Clear")));
+    this.list.replaceChildren(el("p", { className: "say" }, words, " ", el("button", { type: "button", onclick: save }, "Save as CSV"), " ", el("button", { type: "button", onclick: () => { this.clear(); this.canvas.focus({ preventScroll: true }); } }, "Clear")));
     say(words);
   }
 }

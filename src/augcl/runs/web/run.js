@@ -6,8 +6,12 @@ const DATA = JSON.parse(document.getElementById("data").textContent);
 function prepared(run) {
   run.ids = unpack(run.ids);
   run.count = run.ids.length;
-  for (const seed of run.seeds) for (const key of ["plane", "predicted", "wrong", "part", "loss"]) seed[key] = unpack(seed[key]);
-  run.y = unpack(run.y);
+  for (const target of run.targets) target.y = unpack(target.y);
+  for (const seed of run.seeds) {
+    for (const key of ["plane", "wrong", "part", "loss"]) seed[key] = unpack(seed[key]);
+    seed.predictions = seed.predicted?.map((packed, t) => judged(packed, run.targets[t]));
+    seed.missed = seed.wrong;
+  }
   run.tsne = unpack(run.tsne);
   const index = unpack(run.near?.index), similarity = unpack(run.near?.similarity), k = run.near?.k || 0;
   run.near = (i) => [...Array(k).keys()].map((j) => ({ id: index[i * k + j], similarity: similarity[i * k + j] }));
@@ -34,9 +38,32 @@ function prepared(run) {
     for (const [name, i] of named) if (name.includes(wanted)) return i;
     return -1;
   };
-  run.colours = colourings(run);
+  /** Show one of several targets. */
+  run.use = (t) => {
+    const target = run.targets[t];
+    run.at = t;
+    [run.target, run.classes, run.y] = [target?.name, target?.classes, target?.y];
+    for (const seed of run.seeds) {
+      const found = seed.predictions?.[t];
+      seed.predicted = found?.values;
+      seed.wrong = run.targets.length > 1 ? found?.wrong : seed.missed;
+    }
+    run.colours = colourings(run);
+  };
+  run.use(0);
   run.graph = graphReader(run);
   return run;
+}
+
+/** What was predicted for one target. Bytes are the share of the test parts that said 1, in half percents; 255: none. */
+function judged(packed, { classes, y }) {
+  const kept = unpack(packed);
+  if (!kept) return null;
+  if (!(kept instanceof Uint8Array)) return { values: kept, wrong: classes ? null : kept.map((v, i) => Math.abs(v - y[i])) };
+  return {
+    values: Int16Array.from(kept, (v) => (v === 255 ? -1 : v >= 100 ? 1 : 0)),
+    wrong: Float32Array.from(kept, (v, i) => (v === 255 || y[i] < 0 ? NaN : Math.abs(v / 200 - y[i]))),
+  };
 }
 
 /** The ways to colour the map; each gives for a seed the group of a point and the colour of a group. */
@@ -48,7 +75,7 @@ function colourings(run) {
     return { group: (i) => (Number.isFinite(values[i]) ? Math.round(((values[i] - low) / (high - low)) * steps) : -1), colour: (g) => (g < 0 ? unknown() : ramp(g / steps)), scale: [low, high] };
   };
   const names = run.classes;
-  if (names) found.push({ key: "class", name: "class", of: () => groups(names, (i) => run.y[i]) });
+  if (names) found.push({ key: "target", name: run.target, of: () => groups(names, (i) => run.y[i]) });
   else if (run.y) found.push({ key: "target", name: run.target, of: () => numbers(run.y) });
   if (first.predicted) found.push({ key: "predicted", name: "prediction", of: (seed) => (names ? groups(names, (i) => seed.predicted[i]) : numbers(seed.predicted)) });
   if (first.wrong && names) found.push({ key: "error", name: "error", of: (seed) => ({ group: (i) => (Number.isNaN(seed.wrong[i]) ? -1 : seed.wrong[i] === 0 ? 0 : seed.wrong[i] >= 0.5 ? 2 : 1), colour: (g) => (g < 0 ? unknown() : [shade(0), shade(4), shade(1)][g]), entries: ["always right", "wrong in some splits", "wrong in half or more"].map((name, g) => ({ group: g, name, colour: () => [shade(0), shade(4), shade(1)][g] })).filter((_, g) => seed.wrong.some((v) => (v === 0 ? 0 : v >= 0.5 ? 2 : 1) === g && !Number.isNaN(v))) }) });
@@ -86,7 +113,7 @@ function graphReader(run) {
 
   // All nodes at most two steps away, the nearest first, up to a number that can be drawn.
   function neighbourhood(i) {
-    const most = 160, nodes = [i], place = new Map([[i, 0]]);
+    const most = 80, nodes = [i], place = new Map([[i, 0]]);
     let left = 0;
     for (let at0 = 0, end = 1, hop = 0; hop < 2; hop++, end = nodes.length) {
       for (; at0 < end; at0++) for (let e = at.edgePtr[nodes[at0]]; e < at.edgePtr[nodes[at0] + 1]; e++) {
@@ -117,13 +144,13 @@ class Panel {
     if (!graph) return null;
     const nodes = run.noun === "node";
     const colour = (j) => { const kind = graph.kindOf(j); return kind < 0 ? unknown() : shade(kind); };
-    const title = (j) => (nodes ? run.describe(graph.nodes[j], run.seeds[0]) : `node ${j}${run.graphs.kindNames ? `: ${run.graphs.kindNames[graph.kindOf(j)]}` : ""}`);
-    return graphPicture(graph, { label: `${run.name(i)}: ${graph.count} nodes, ${graph.edges.length} edges`, colour, title, click: nodes && !options.small ? (j) => this.page.select(graph.nodes[j], this) : null, ...options });
+    const title = (j) => (nodes ? run.describe(graph.nodes[j], run.seeds[0]) : `node ${j}${run.graphs.kindNames ? `: ${run.graphs.kindNames[graph.kindOf(j)].replace("=", " ")}` : ""}`);
+    return graphPicture(graph, { label: `${run.name(i)}: ${graph.count} nodes, ${graph.edges.length} edges`, colour, title, edgeNames: run.graphs.edgeNames, click: nodes && !options.small ? (j) => this.page.select(graph.nodes[j], this) : null, ...options });
   }
 
   show(i, seed) {
     const { run } = this, graph = run.graph(i), facts = [];
-    if (run.classes) facts.push(["class", run.classOf(i)]);
+    if (run.classes) facts.push([run.target, run.classOf(i)]);
     else if (run.y) facts.push([run.target, text(run.y[i])]);
     if (seed.predicted && seed.predicted[i] !== -1 && !Number.isNaN(seed.predicted[i])) facts.push(["predicted", run.classes ? run.className(seed.predicted[i]) : text(seed.predicted[i])]);
     if (seed.wrong && run.classes && !Number.isNaN(seed.wrong[i])) facts.push(["wrong in", `${Math.round(100 * seed.wrong[i])} % of its test parts`]);
@@ -133,8 +160,7 @@ class Panel {
     if (graph) {
       const words = run.noun === "node" ? `Two steps around this node${graph.left ? `; ${graph.left} more links lead to nodes that are not drawn` : ""}. Click a node to go there.` : null;
       parts.push(el("div", { className: "graph chosen" }, this.picture(i)), words ? el("p", { className: "small" }, words) : null, this.kinds(graph));
-    } else if (run.graphs) parts.push(el("p", { className: "small" }, run.graphs.missing));
-    else parts.push(el("p", { className: "small" }, "This run kept no graphs to draw: train it again with this version."));
+    } else parts.push(el("p", { className: "small" }, run.missing));
     const near = run.near(i);
     if (near.length) {
       parts.push(el("h3", {}, "Nearest by embedding"));
@@ -149,15 +175,24 @@ class Panel {
         return el("figure", { className: "graph" }, this.picture(i, { view, label: `View ${k + 1} of ${run.name(i)}: ${words}` }), el("figcaption", {}, `View ${k + 1}: ${words}`));
       })));
     }
+    // A redraw must not drop the focus of the keyboard.
+    const places = [".neighbours button", ".graph.chosen [role=button]"], place = places.find((one) => this.node.contains(document.activeElement) && document.activeElement.matches(one));
     this.node.replaceChildren(...parts.filter(Boolean));
+    if (place) this.node.querySelector(place)?.focus({ preventScroll: true });
   }
 
+  /** The legend of a drawing: kinds of its nodes, then of its edges. */
   kinds(graph) {
-    const names = this.run.noun === "node" ? this.run.classes : this.run.graphs.kindNames;
-    if (!names) return null;
-    const seen = new Set();
-    for (let j = 0; j < graph.count; j++) if (graph.kindOf(j) >= 0) seen.add(graph.kindOf(j));
-    return el("div", { className: "legend" }, ...[...seen].sort((a, b) => a - b).map((kind) => el("span", { className: "entry" }, el("span", { className: "swatch", style: `background:${shade(kind)}` }), names[kind])));
+    const { run } = this, nodes = run.noun === "node";
+    const line = (kind, name) => svg("svg", { viewBox: "0 0 26 12", class: "line", "aria-hidden": "true" }, svg("path", { ...edgeLine(1, 6, 25, 6, kind, wordOf(name), 2), stroke: "var(--soft)", "stroke-width": 1.6, fill: "none" }));
+    const dot = (kind) => el("span", { className: "swatch", style: `background:${shade(kind)}` });
+    const legend = (names, seen, mark, of = "") => {
+      const found = [...new Set(seen)].filter((kind) => kind >= 0).sort((a, b) => a - b);
+      if (!names || !found.length) return null;
+      const what = nodes ? "" : names[found[0]].split("=").slice(0, -1).join("=");
+      return el("div", { className: "legend" }, what ? el("span", { className: "small" }, `${of}${what}:`) : null, ...found.map((kind) => el("span", { className: "entry" }, mark(kind, names[kind]), nodes ? names[kind] : wordOf(names[kind]))));
+    };
+    return el("div", {}, legend(nodes ? run.classes : run.graphs.kindNames, [...Array(graph.count).keys()].map(graph.kindOf), dot), legend(run.graphs.edgeNames, graph.edges.map((edge) => edge[2]), line, "edge "));
   }
 }
 
@@ -181,15 +216,21 @@ function mapSection(runs) {
     maps.forEach((map, k) => { if (map !== from && DATA.linked) map.choose(ids ? [...ids].map((i) => runs[k].placeOf(source.ids[i])).filter((i) => i >= 0) : []); });
   };
   const bodies = runs.map((run) => {
-    const page = { select, lassoed: (ids, from) => lassoed(ids, from) };
+    const page = { select, lassoed, target: (t) => {
+      for (const other of runs) if (other === run || (DATA.linked && other.targets.length === run.targets.length)) other.use(t);
+      for (const map of maps) map.recolour();
+      for (const draw of redrawn) draw();
+    } };
     const map = new EmbeddingMap(run, page), panel = new Panel(run, page);
     page.seedChanged = (seed) => { if (map.selected >= 0) panel.show(map.selected, seed); };
     maps.push(map);
     panels.push(panel);
     return el("div", {}, runs.length > 1 ? el("h3", {}, run.title) : null, el("div", { className: "map-and-graph" }, map.node, panel.node));
   });
-  const words = [`Each point is a ${runs[0].noun}: its embedding in two dimensions. Click one to see it; drag to move, scroll to zoom, hold Shift to draw a lasso.`, ...(runs.length < 2 ? [] : [DATA.linked ? `What you choose in one map is shown in the other.` : "The runs are of different data: each map has a choice of its own."]), ...runs.map((run) => run.sampled).filter(Boolean)];
-  const node = section("map", "Map", words, el("div", { className: runs.length > 1 ? "columns two" : "" }, ...bodies));
+  const words = [`Each point is a ${runs[0].noun}: its embedding in two dimensions. Click one to see it; drag to move, zoom by Ctrl and the wheel or by two fingers, hold Shift to draw a lasso.`, ...(runs.length < 2 ? [] : [DATA.linked ? `What you choose in one map is shown in the other.` : "The runs are of different data: each map has a choice of its own."]), ...runs.flatMap((run) => [run.sampled, ...run.notes]).filter(Boolean)];
+  const keys = ["Arrow keys go to the next point in that direction, N and P to the next and previous one by number.", "Space adds the point to the selection or takes it out, as the lasso does; Escape clears the selection.", "Plus and minus zoom, 0 shows all. The wheel alone scrolls the page; once the map was clicked, it zooms.", "Where many points or numbers are one stop of the Tab key, as in a drawn neighbourhood, arrow keys go among them and Enter chooses."];
+  const help = el("details", { className: "print-not keys" }, el("summary", {}, "Keyboard and wheel"), ...keys.map((line) => el("p", { className: "small" }, line)));
+  const node = section("map", "Map", words, help, el("div", { className: runs.length > 1 ? "columns two" : "" }, ...bodies));
   redrawn.push(() => { maps.forEach((map, k) => { map.legendOf(); if (map.selected >= 0) panels[k].show(map.selected, map.seed); }); });
   runs.forEach((run, k) => {
     run.pick = (a, b) => {
@@ -219,7 +260,8 @@ function curve(figure, onset) {
   const every = figure.lines.flatMap((line) => line.points), box = el("div", {});
   const epochs = [...new Set(every.map(([epoch]) => epoch))].sort((a, b) => a - b);
   fitted(box, 720, (width) => {
-    const drawing = chart({ width, height: 260, across: [Math.min(...epochs), Math.max(...epochs, Math.min(...epochs) + 1)], up: range(every.map(([, v]) => v)), xlabel: "epoch", ylabel: figure.label, label: `${figure.title} over the epochs` });
+    const across = [Math.min(...epochs), Math.max(...epochs, Math.min(...epochs) + 1)];
+    const drawing = chart({ width, height: 260, across, xat: ticks(across, Math.max(4, Math.round(width / 90)), 1), up: range(every.map(([, v]) => v)), xlabel: "epoch", ylabel: figure.label, label: `${figure.title} over the epochs` });
     const { plot, x, y } = drawing;
     if (onset !== null && onset > epochs[0]) {
       plot.append(svg("line", { class: "mark onset", x1: x(onset), x2: x(onset), y1: drawing.top, y2: drawing.height - drawing.bottom }), svg("text", { x: x(onset) + 4, y: drawing.top + 9 }, "weights set in"));
@@ -254,30 +296,41 @@ function curvesSection(runs) {
 /** Confusion matrix and a table per class; or predicted against true numbers. */
 function classesSection(runs) {
   for (const [k, run] of runs.entries()) {
-    const seeds = run.seeds.filter((seed) => seed.predicted), more = runs.length > 1 ? `: ${run.title}` : "", id = k ? `predictions-${k}` : "predictions";
+    const seeds = run.seeds.filter((seed) => seed.predictions), id = k ? `predictions-${k}` : "predictions";
     if (!seeds.length || !run.y) continue;
-    if (!run.classes) { section(id, `Predictions${more}`, ["Predicted against true, each while it was in a test part; on the line they agree."], trueAgainst(run, seeds[0])); continue; }
-    const C = run.classes.length, counts = Array.from({ length: C }, () => new Array(C).fill(0));
-    for (const seed of seeds) for (let i = 0; i < run.count; i++) if (run.y[i] >= 0 && seed.predicted[i] >= 0) counts[run.y[i]][seed.predicted[i]] += 1 / seeds.length;
-    const rows = counts.map((row) => row.reduce((a, b) => a + b, 0)), columns = counts[0].map((_, c) => counts.reduce((a, row) => a + row[c], 0));
-    const shown = (v) => (seeds.length > 1 ? v.toFixed(1) : String(v));
-    const matrix = el("table", { className: "confusion" }, el("caption", { className: "small" }, "rows: true class, columns: predicted class"),
-      el("thead", {}, el("tr", {}, el("td", {}), ...run.classes.map((name) => el("th", { scope: "col", title: name }, name)))),
-      el("tbody", {}, ...counts.map((row, a) => el("tr", {}, el("th", { scope: "row", title: run.classes[a] }, run.classes[a]), ...row.map((v, b) => {
-        const share = rows[a] ? v / rows[a] : 0;
-        return el("td", { style: `background: color-mix(in srgb, ${a === b ? "var(--good)" : "var(--bad)"} ${Math.round(70 * share)}%, var(--faint))` }, el("button", { type: "button", "aria-label": `${shown(v)} of class ${run.classes[a]} predicted as ${run.classes[b]}: show them on the map`, onclick: () => run.pick?.(a, b) }, shown(v)));
-      })))));
-    const table = el("table", {}, el("thead", {}, el("tr", {}, ...["class", "samples", "precision", "recall", "F1"].map((name) => el("th", { scope: "col" }, name)))), el("tbody", {}, ...run.classes.map((name, c) => {
-      const precision = columns[c] ? counts[c][c] / columns[c] : NaN, recall = rows[c] ? counts[c][c] / rows[c] : NaN, both = precision + recall;
-      return el("tr", {}, el("th", { scope: "row" }, name), el("td", {}, String(Math.round(rows[c]))), ...[precision, recall, both > 0 ? (2 * precision * recall) / both : both === 0 ? 0 : NaN].map((v) => el("td", {}, Number.isNaN(v) ? "–" : `${(100 * v).toFixed(1)} %`)));
-    })));
-    section(id, `Classes${more}`, [`What the evaluation predicted for each ${run.noun} while it was in a test part${run.several ? ", the most frequent prediction over the splits" : ""}${seeds.length > 1 ? "; mean over the seeds" : ""}. Click a number to see these ${run.noun}s on the map.`], el("div", { className: "columns" }, el("div", { className: "scroll" }, matrix), el("div", { className: "scroll" }, table)));
+    const box = el("div", {}), numbers = trueAgainst(run, seeds[0]), classes = run.targets.every((target) => target.classes);
+    const node = section(id, `${classes ? "Classes" : "Predictions"}${runs.length > 1 ? `: ${run.title}` : ""}`, [], box, numbers);
+    drawn(() => {
+      box.replaceChildren(run.targets.length > 1 ? el("h3", {}, run.target) : "", ...(run.classes ? classTables(run, seeds) : [el("p", {}, "Predicted against true, each while it was in a test part; on the line they agree.")]));
+      roving([...node.querySelectorAll("table.confusion button")], run.classes?.length);
+    });
   }
 }
 
+/** What a classifier did to each class, as two tables. */
+function classTables(run, seeds) {
+  const C = run.classes.length, counts = Array.from({ length: C }, () => new Array(C).fill(0));
+  for (const seed of seeds) for (let i = 0; i < run.count; i++) if (run.y[i] >= 0 && seed.predicted[i] >= 0) counts[run.y[i]][seed.predicted[i]] += 1 / seeds.length;
+  const rows = counts.map((row) => row.reduce((a, b) => a + b, 0)), columns = counts[0].map((_, c) => counts.reduce((a, row) => a + row[c], 0));
+  const shown = (v) => (seeds.length > 1 ? v.toFixed(1) : String(v));
+  const matrix = el("table", { className: "confusion" }, el("caption", { className: "small" }, "rows: true class, columns: predicted class"),
+    el("thead", {}, el("tr", {}, el("td", {}), ...run.classes.map((name) => el("th", { scope: "col", title: name }, name)))),
+    el("tbody", {}, ...counts.map((row, a) => el("tr", {}, el("th", { scope: "row", title: run.classes[a] }, run.classes[a]), ...row.map((v, b) => {
+      const share = rows[a] ? v / rows[a] : 0;
+      return el("td", { style: `background: color-mix(in srgb, ${a === b ? "var(--good)" : "var(--bad)"} ${Math.round(70 * share)}%, var(--faint))` }, el("button", { type: "button", "aria-label": `${shown(v)} of class ${run.classes[a]} predicted as ${run.classes[b]}: show them on the map`, onclick: () => run.pick?.(a, b) }, shown(v)));
+    })))));
+  const table = el("table", {}, el("thead", {}, el("tr", {}, ...["class", "samples", "precision", "recall", "F1"].map((name) => el("th", { scope: "col" }, name)))), el("tbody", {}, ...run.classes.map((name, c) => {
+    const precision = columns[c] ? counts[c][c] / columns[c] : NaN, recall = rows[c] ? counts[c][c] / rows[c] : NaN, both = precision + recall;
+    return el("tr", {}, el("th", { scope: "row" }, name), el("td", {}, String(Math.round(rows[c]))), ...[precision, recall, both > 0 ? (2 * precision * recall) / both : both === 0 ? 0 : NaN].map((v) => el("td", {}, Number.isNaN(v) ? "–" : `${(100 * v).toFixed(1)} %`)));
+  })));
+  return [el("p", {}, `What the evaluation predicted for each ${run.noun} while it was in a test part${run.several ? ", the most frequent prediction over the splits" : ""}${seeds.length > 1 ? "; mean over the seeds" : ""}. Click a number to see these ${run.noun}s on the map.`), el("div", { className: C > 6 ? "" : "columns" }, el("div", { className: "scroll" }, matrix), el("div", { className: "scroll" }, table))];
+}
+
 function trueAgainst(run, seed) {
-  const box = el("div", {}), both = range([...run.y, ...seed.predicted]);
+  const box = el("div", {});
   fitted(box, 560, (width) => {
+    if (run.classes) { box.replaceChildren(); return; }
+    const both = range([...run.y, ...seed.predicted]);
     const drawing = chart({ width, height: Math.min(440, width), across: both, up: both, xlabel: `true ${run.target}`, ylabel: "predicted", label: `Predicted against true ${run.target}` });
     const { plot, x, y } = drawing;
     plot.append(svg("line", { class: "mark", x1: x(both[0]), y1: y(both[0]), x2: x(both[1]), y2: y(both[1]) }));
@@ -288,9 +341,13 @@ function trueAgainst(run, seed) {
 }
 
 function weightsSection(runs) {
+  const explorers = [];
   runs.forEach((run, k) => {
     if (!run.weights) return;
-    const explorer = new WeightExplorer(run), more = runs.length > 1 ? `: ${run.title}` : "";
+    const explorer = new WeightExplorer(run);
+    explorers.push(explorer);
+    explorer.chosen = (id) => { if (DATA.linked) for (const other of explorers) if (other !== explorer) other.follow(id); };
+    const more = runs.length > 1 ? `: ${run.title}` : "";
     section(k ? `weights-${k}` : "weights", `Weights${more}`, [`Every other ${run.noun} of a batch is a negative of the anchor. Here: ${explorer.n} ${run.noun}s of seed 0, at the epochs that were kept. Click a candidate to make it the anchor.`, ...run.weights.notes], explorer.node);
   });
 }

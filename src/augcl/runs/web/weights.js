@@ -116,11 +116,25 @@ class WeightExplorer {
     this.figure, this.key, this.sentence);
   }
 
-  choose(anchor) {
+  /** Make a candidate the anchor; its place in the drawing is the one of the anchor before. */
+  choose(anchor, from = null) {
+    const before = this.anchor;
     this.anchor = anchor;
     this.picker.value = String(anchor);
     this.draw();
+    if (from) this.figure.querySelector(`[data-id="${before}"]`)?.focus(); // the drawing is a new one
     say(`Anchor ${this.w.names[anchor]}`);
+    this.chosen?.(this.w.ids[anchor]);
+  }
+
+  /** Follow another run to the same anchor. */
+  follow(id) {
+    const anchor = this.w.ids.indexOf(id);
+    if (anchor >= 0 && anchor !== this.anchor) {
+      this.anchor = anchor;
+      this.picker.value = String(anchor);
+      this.draw();
+    }
   }
 
   row(values, scale) {
@@ -152,8 +166,13 @@ class WeightExplorer {
     return betaMixture(data);
   }
 
+  /** The classes of the target that is shown, or null. */
+  classes() {
+    return this.w.y[this.run.at] ?? null;
+  }
+
   same(id) {
-    const y = this.w.y;
+    const y = this.classes();
     return !y || y[id] < 0 || y[this.anchor] < 0 ? null : y[id] === y[this.anchor];
   }
 
@@ -177,22 +196,28 @@ class WeightExplorer {
         plot.append(svg("text", { x: cut + 5, y: 12 }, wide ? "similar group →" : "similar →"), svg("text", { x: cut - 5, y: 12, "text-anchor": "end" }, wide ? "← dissimilar group" : "← dissimilar"));
       }
     }
-    for (const [i, c] of every.entries()) {
+    const points = [];
+    for (const [i, c] of [...every.entries()].sort((a, b) => a[1].s - b[1].s)) { // as the arrow keys go
       const words = `${w.names[c.id]}\naffinity ${text(c.s)}, weight ${text(weights[i])}${c.u === null ? "" : `, u ${text(c.u)}`}\n${c.similar ? "similar" : "dissimilar"} group${c.same === null ? "" : c.same ? ", same class (false negative)" : ", other class"}`;
-      const colour = colours.get(c.same), shape = { fill: c.similar ? colour : "var(--card)", stroke: colour, "stroke-width": 1.6, "fill-opacity": 0.85, class: "candidate", tabindex: "0", role: "button", "aria-label": words.replaceAll("\n", ", "), "data-weight": weights[i], onpointermove: (event) => tip(words, event), onpointerleave: () => tip(""), onclick: () => this.choose(c.id), onkeydown: (event) => { if (event.key === "Enter" || event.key === " ") { event.preventDefault(); this.choose(c.id); } } };
+      const colour = colours.get(c.same), shape = { fill: c.similar ? colour : "var(--card)", stroke: colour, "stroke-width": 1.6, "fill-opacity": 0.85, class: "candidate", "aria-label": words.replaceAll("\n", ", "), "data-weight": weights[i], "data-id": c.id, onpointermove: (event) => tip(words, event), onpointerleave: () => tip("") };
       const cx = x(c.s), cy = y(heights[i]);
-      plot.append(c.same ? svg("rect", { ...shape, x: cx - 4, y: cy - 4, width: 8, height: 8, transform: `rotate(45 ${cx} ${cy})` }) : svg("circle", { ...shape, cx, cy, r: 4.2 }));
+      const point = c.same ? svg("rect", { ...shape, x: cx - 4, y: cy - 4, width: 8, height: 8, transform: `rotate(45 ${cx} ${cy})` }) : svg("circle", { ...shape, cx, cy, r: 4.2 });
+      pressed(point, () => this.choose(c.id, point));
+      points.push(point);
     }
+    plot.append(...points);
+    roving(points);
+    drawing.node.setAttribute("role", "group"); // an image has no parts to press
     this.figure.replaceChildren(drawing.node);
     const entry = (colour, words, filled = true) => el("span", { className: "entry" }, el("span", { className: "swatch", style: `background:${filled ? colour : "transparent"};border:2px solid ${colour}` }), words);
-    this.key.replaceChildren(...(w.y ? [entry(colours.get(true), "same class: a false negative (diamond)"), entry(colours.get(false), "other class")] : []), entry("var(--soft)", "filled: similar group"), entry("var(--soft)", "hollow: dissimilar group", false));
+    this.key.replaceChildren(...(this.classes() ? [entry(colours.get(true), "same class: a false negative (diamond)"), entry(colours.get(false), "other class")] : []), entry("var(--soft)", "filled: similar group"), entry("var(--soft)", "hollow: dissimilar group", false));
     this.tell(every);
   }
 
   /** The share of the mass of the negatives that is false, before and after weighting. */
   tell(every) {
     const known = every.filter((c) => c.same !== null);
-    if (!known.length) { this.sentence.textContent = "The classes are not known here, so nobody can say which negatives are false."; return; }
+    if (!known.length) { this.sentence.textContent = `${this.classes() ? "The class of this anchor is" : "The classes are"} not known, so nobody can say which negatives are false.`; return; }
     const share = (log) => {
       const all = logSum(known.map(log)), part = known.filter((c) => c.same);
       return part.length ? Math.exp(logSum(part.map(log)) - all) : 0;
