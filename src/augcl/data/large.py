@@ -17,10 +17,18 @@ import pyarrow.csv
 import pyarrow.parquet
 import torch
 
-from augcl.data.limits import LONGEST_LINE, most_bytes, too_large
+from augcl.data.limits import (
+    LONGEST_LINE,
+    MOST_COLUMNS,
+    array_header,
+    check_nodes,
+    check_shape,
+    check_unpacked,
+    lines,
+)
 from augcl.data.node_graph import NodeGraph, Splits
 from augcl.data.npz import node_targets
-from augcl.data.table import warn_unused
+from augcl.data.table import open_parquet, warn_unused
 from augcl.data.targets import Reading
 from augcl.errors import InputError, mistakes_in
 from augcl.files import regular
@@ -62,9 +70,15 @@ def read_ogb(edges: Path, how: Reading) -> NodeGraph:
     found = {name: _optional(raw / f"node-{name}.csv.gz") for name in ("feat", "label")}
     counted = raw / "num-node-list.csv.gz"
     sizes = [len(part) for part in found.values() if part is not None]
+    length = len(pairs) + sum(sizes)
+    where = edges
     if counted.is_file():
-        sizes.insert(0, int(_csv(counted, pa.int64())[0, 0]))
+        where, first = counted, _csv(counted, pa.int64())[:1, 0]
+        if not len(first):
+            raise InputError(f"{counted} is empty: give the number of nodes, or remove it")
+        sizes.insert(0, int(first[0]))
     num_nodes = sizes[0] if sizes else int(pairs.max(initial=-1)) + 1
+    check_nodes(num_nodes, length, str(where))
     rest = [f.name for f in raw.glob("*-feat.csv.gz") if f.name != "node-feat.csv.gz"]
     if rest:
         warn_unused(str(raw), rest, "methods for nodes use features of nodes only")
@@ -153,31 +167,38 @@ def _csv(path: Path, kind: Any) -> Array:
     regular(path)
     try:
         with gzip.open(path) as stream:
-            first = stream.readline(LONGEST_LINE)
+            first = next(lines(stream, str(path)), b"")
         names = [f"f{i}" for i in range(first.count(b",") + 1)]
+        if len(names) > MOST_COLUMNS:
+            raise InputError(f"{path} has more than {MOST_COLUMNS:,} columns")
         with pa.input_stream(path, compression="gzip") as stream:
-            pieces, size = [], 0
+            pieces, unpacked = [], 0
             reader = pa.csv.open_csv(
                 stream,
-                read_options=pa.csv.ReadOptions(column_names=names, block_size=1 << 24),
+                read_options=pa.csv.ReadOptions(column_names=names, block_size=LONGEST_LINE),
                 convert_options=pa.csv.ConvertOptions(column_types=dict.fromkeys(names, kind)),
             )
             for batch in reader:
                 columns = [column.to_numpy(zero_copy_only=False) for column in batch.columns]
                 pieces.append(np.stack(columns, axis=1))
-                size += pieces[-1].nbytes
-                if size > most_bytes():
-                    raise too_large(f"{path} unpacks to more than {size:,} bytes of numbers")
+                unpacked += max(LONGEST_LINE, pieces[-1].nbytes)  # a batch is a block of text
+                check_unpacked(unpacked, path)
     except (pa.ArrowInvalid, EOFError, OSError) as error:
-        reason = str(error).splitlines()[0]
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
         raise InputError(f"{path}: not a packed table of numbers: {reason}") from None
     return np.concatenate(pieces) if pieces else np.empty((0, len(names)), kind.to_pandas_dtype())
 
 
 def _mapped(path: Path) -> Array:
     regular(path)
-    try:  # copy on write: torch wants arrays that it may write to
+    try:
+        with path.open("rb") as stream:
+            shape, _, dtype = array_header(stream)
+        check_shape(shape, dtype, path.stat().st_size, f"{path}: the array")
+        # Copy on write: torch wants arrays that it may write to.
         found: Array = np.load(path, mmap_mode="c", allow_pickle=False)
+    except InputError:
+        raise
     except ValueError as error:
         raise InputError(f"{path} is not an array of numbers: {error}") from None
     return found
@@ -201,10 +222,12 @@ def _edge_pieces(folder: Path) -> Iterator[Array]:
     for file in files:
         regular(file)
         try:
-            pieces = pa.parquet.ParquetFile(file)
+            pieces = open_parquet(file)
             for batch in pieces.iter_batches(PIECE, columns=["source", "target"]):
                 yield np.stack([column.to_numpy(zero_copy_only=False) for column in batch.columns])
-        except (pa.ArrowInvalid, KeyError, ValueError) as error:
+        except InputError:
+            raise
+        except (pa.ArrowException, KeyError, ValueError, OSError) as error:
             raise InputError(f"{file.name}: give the columns source and target: {error}") from None
 
 
@@ -241,8 +264,7 @@ def ogb_splits(edges: Path, num_nodes: int) -> Splits | None:
     for one in sorted(folder.iterdir()) if folder.is_dir() else ():
         files = [one / f"{part}.csv.gz" for part in ("train", "valid", "test")]
         if all(file.is_file() for file in files):
-            parts = [_csv(file, pa.int64())[:, 0] for file in files]
-            found.append([_mask(part, num_nodes, one.name) for part in parts])
+            found.append([_mask(_csv(f, pa.int64())[:, 0], num_nodes, str(f)) for f in files])
     if not found:
         return None
     return Splits(*(torch.stack(part) for part in zip(*found, strict=True)))
