@@ -9,6 +9,7 @@ import json
 import os
 import random
 import sys
+import warnings
 import zipfile
 from collections.abc import Callable
 from contextlib import redirect_stderr, redirect_stdout
@@ -339,7 +340,9 @@ def _model(build: Callable[[], Any], nodes: bool = False) -> Callable[[Path], No
         if nodes:
             write_npz(folder / "mine.npz")
             data = load(folder / "mine.npz")
-        build().fit(data).save(folder / "model")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of what a method does not use
+            build().fit(data).save(folder / "model")
 
     return make
 

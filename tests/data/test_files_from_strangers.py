@@ -189,7 +189,7 @@ PACKED = {
     "no number": ({"num-node-list": ""}, "num-node-list.csv.gz"),
     "nodes of edges": ({"edge": "0,100000000\n"}, "edge.csv.gz: 100,000,001 nodes for 1 lines"),
     "far nodes": ({"edge": "0,1000000000000\n"}, "number them without gaps"),
-    "a line": ({"edge": bytes(LONGEST_LINE + 1)}, "edge.csv.gz has a line of more than"),
+    "a line": ({"edge": bytes(2 * LONGEST_LINE + 2)}, "edge.csv.gz has a line of more than"),
     "a late line": ({"edge": b"0,1\n" + bytes(2 * LONGEST_LINE)}, "edge.csv.gz"),
     "columns": ({"node-feat": "1," * 100_001}, "node-feat.csv.gz has more than 100,000 columns"),
 }
@@ -205,6 +205,14 @@ def test_a_small_gzip_file_of_many_zeros_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(limits, "SMALL", 1 << 25)
     folder = write_ogb(tmp_path / "mine", **{"node-feat": b"0,0\n" * 10_000_000})
     assert "node-feat.csv.gz has" in refuse(folder)
+
+
+def test_labels_that_no_whole_number_can_hold(tmp_path):
+    for number, value in enumerate(("inf", "-inf", "-1e300", "-1e18")):
+        refuse(write_ogb(tmp_path / str(number), **{"node-label": f"1\n{value}\n2\n"}))
+    for number, value in enumerate(("1e30", "1e300")):  # warnings are errors here
+        folder = write_ogb(tmp_path / f"large{number}", **{"node-label": f"1\n{value}\n2\n"})
+        assert load(folder).y.tolist() == [0, 2, 1]
 
 
 def test_an_ogb_split_that_names_no_node_is_named(tmp_path):

@@ -7,6 +7,7 @@ text goes to the cache, which is one too.
 from __future__ import annotations
 
 import gzip
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -29,7 +30,7 @@ from augcl.data.limits import (
 from augcl.data.node_graph import NodeGraph, Splits
 from augcl.data.npz import node_targets
 from augcl.data.table import open_parquet, warn_unused
-from augcl.data.targets import Reading
+from augcl.data.targets import LARGEST_WHOLE, Reading
 from augcl.errors import InputError, mistakes_in
 from augcl.files import regular
 
@@ -138,7 +139,7 @@ def _graph(
 ) -> NodeGraph:
     if labels is not None and labels.ndim == 2 and labels.shape[1] == 1:
         labels = labels[:, 0]
-    if labels is not None and labels.dtype.kind == "f" and not (labels % 1 > 0).any():
+    if labels is not None and labels.dtype.kind == "f" and _are_whole(labels[~np.isnan(labels)]):
         labels = np.where(np.isnan(labels), -1, labels).astype(np.int64)  # −1: not known
     y, classes, targets = (None, None, None) if labels is None else node_targets(labels, how)
     return NodeGraph.from_arrays(
@@ -149,6 +150,11 @@ def _graph(
         targets=targets,
         **more,
     )
+
+
+def _are_whole(known: Array) -> bool:
+    """Return whether numbers are whole and so small that double precision holds them all."""
+    return bool((np.abs(known) < LARGEST_WHOLE).all()) and not bool((known % 1).any())
 
 
 def _root(edges: Path) -> Path:
@@ -165,25 +171,25 @@ def _optional(path: Path) -> Array | None:
 def _csv(path: Path, kind: Any) -> Array:
     """Return the numbers of a packed CSV file without a header, piece by piece; blanks are NaN."""
     regular(path)
+    pieces, unpacked, names = [], 0, [""]
     try:
         with gzip.open(path) as stream:
-            first = next(lines(stream, str(path)), b"")
-        names = [f"f{i}" for i in range(first.count(b",") + 1)]
-        if len(names) > MOST_COLUMNS:
-            raise InputError(f"{path} has more than {MOST_COLUMNS:,} columns")
-        with pa.input_stream(path, compression="gzip") as stream:
-            pieces, unpacked = [], 0
-            reader = pa.csv.open_csv(
-                stream,
-                read_options=pa.csv.ReadOptions(column_names=names, block_size=LONGEST_LINE),
-                convert_options=pa.csv.ConvertOptions(column_types=dict.fromkeys(names, kind)),
-            )
-            for batch in reader:
-                columns = [column.to_numpy(zero_copy_only=False) for column in batch.columns]
-                pieces.append(np.stack(columns, axis=1))
-                unpacked += max(LONGEST_LINE, pieces[-1].nbytes)  # a batch is a block of text
+            while text := stream.read(LONGEST_LINE):
+                text += next(lines(stream, str(path)), b"")  # the rest of the last line
+                unpacked += len(text)
                 check_unpacked(unpacked, path)
-    except (pa.ArrowInvalid, EOFError, OSError) as error:
+                if not pieces:
+                    names = [f"f{i}" for i in range(text.partition(b"\n")[0].count(b",") + 1)]
+                    if len(names) > MOST_COLUMNS:
+                        raise InputError(f"{path} has more than {MOST_COLUMNS:,} columns")
+                table = pa.csv.read_csv(
+                    pa.BufferReader(text),
+                    read_options=pa.csv.ReadOptions(column_names=names, block_size=len(text) + 1),
+                    convert_options=pa.csv.ConvertOptions(column_types=dict.fromkeys(names, kind)),
+                )
+                columns = [column.to_numpy() for column in table.columns]
+                pieces.append(np.stack(columns, axis=1))
+    except (pa.ArrowInvalid, EOFError, OSError, zlib.error) as error:
         reason = (str(error).splitlines() or [type(error).__name__])[0]
         raise InputError(f"{path}: not a packed table of numbers: {reason}") from None
     return np.concatenate(pieces) if pieces else np.empty((0, len(names)), kind.to_pandas_dtype())
