@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import gzip
+import importlib.util
 import io
 import json
 import os
 import random
 import sys
+import warnings
 import zipfile
 from collections.abc import Callable
 from contextlib import redirect_stderr, redirect_stdout
@@ -16,6 +19,7 @@ from typing import Any
 
 import networkx as nx
 import numpy as np
+import pyarrow as pa
 import pyarrow.parquet
 import torch
 from tests.data.published_files import write_npz, write_planetoid, write_wikics
@@ -260,6 +264,50 @@ def _npz(folder: Path) -> None:
     )
 
 
+def _ogb(folder: Path) -> None:
+    """Twelve nodes as the Open Graph Benchmark packs them."""
+    ring = [(i, (i + 1) % 12) for i in range(12)]
+    parts: dict[str, list[Any]] = {
+        "raw/edge": ring,
+        "raw/node-feat": [(i / 2, -i) for i in range(12)],
+        "raw/node-label": [(i % 3,) for i in range(12)],
+        "raw/num-node-list": [(12,)],
+        "split/time/train": [(i,) for i in range(6)],
+        "split/time/valid": [(i,) for i in range(6, 8)],
+        "split/time/test": [(i,) for i in range(8, 12)],
+    }
+    for name, rows in parts.items():
+        file = folder / "mine" / f"{name}.csv.gz"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        text = "".join(",".join(map(str, row)) + "\n" for row in rows)
+        file.write_bytes(gzip.compress(text.encode(), mtime=0))
+
+
+def _arrays(edges: str) -> Callable[[Path], None]:
+    def make(folder: Path) -> None:
+        place = folder / "mine"
+        place.mkdir()
+        ids = np.arange(12) * 10**12 + 7
+        pairs = np.stack([ids, np.roll(ids, 1)], axis=1)
+        arrays = {
+            "features": np.random.default_rng(0).normal(size=(12, 3)).astype(np.float32),
+            "labels": np.arange(12) % 3,
+            "ids": ids,
+            "train": np.arange(6),
+            "val": np.arange(6, 8),
+            "test": np.arange(12) >= 8,
+        }
+        if edges == "npy":
+            arrays["edges"] = pairs
+        else:
+            table = pa.table({"source": pairs[:, 0], "target": pairs[:, 1]})
+            pyarrow.parquet.write_table(table, place / "edges.parquet")
+        for name, array in arrays.items():
+            np.save(place / f"{name}.npy", array)
+
+    return make
+
+
 def _xml(ending: str) -> Callable[[Path], None]:
     write = nx.write_graphml if ending == "graphml" else nx.write_gml
 
@@ -292,7 +340,9 @@ def _model(build: Callable[[], Any], nodes: bool = False) -> Callable[[Path], No
         if nodes:
             write_npz(folder / "mine.npz")
             data = load(folder / "mine.npz")
-        build().fit(data).save(folder / "model")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of what a method does not use
+            build().fit(data).save(folder / "model")
 
     return make
 
@@ -306,9 +356,18 @@ MODELS: dict[str, tuple[Callable[[], Any], bool]] = {
     ),
     "WLKernel": (lambda: augcl.WLKernel(height=1), False),
     "WLFeatures": (lambda: augcl.WLFeatures(), False),
+    "GraphletKernel": (lambda: augcl.GraphletKernel(size=3, n_samples=9, progress=False), False),
+    "Beside": (lambda: augcl.Beside(augcl.GraphCL(**SMALL), augcl.WLFeatures(height=1)), False),
     "GRACE": (lambda: augcl.GRACE(epochs=1, random_state=0, progress=False), True),
     "Propagation": (lambda: augcl.Propagation(), True),
 }
+if importlib.util.find_spec("gensim"):  # it has no wheel for the newest Python
+    FEW = {"passes": 1, "random_state": 0, "progress": False}
+    MODELS |= {
+        "DeepGraphKernel": (lambda: augcl.DeepGraphKernel(height=1, dimension=8, **FEW), False),
+        "Graph2Vec": (lambda: augcl.Graph2Vec(height=1, dimensions=8, **FEW), False),
+        "DeepWalk": (lambda: augcl.DeepWalk(dimensions=8, walks=2, **FEW), True),
+    }
 
 
 def _run(folder: Path) -> None:
@@ -332,6 +391,9 @@ TARGETS: dict[str, Target] = {
     "heterophilous npz": Target(_npz, "mine.npz", read_data),
     "planetoid": Target(write_planetoid, "ind.cora.graph", read_data, 8),
     "Wiki-CS": Target(lambda f: write_wikics(f / "data.json"), "data.json", read_data, 6),
+    "OGB": Target(_ogb, "mine", read_data, 6),
+    "arrays": Target(_arrays("npy"), "mine", read_data),
+    "arrays and Parquet": Target(_arrays("parquet"), "mine", read_data, 2),
     "GraphML": Target(_xml("graphml"), "mine", read_data, 6),
     "GML": Target(_xml("gml"), "mine", read_data, 6),
     "GraphML of one graph": Target(_xml("graphml"), "mine/g4.graphml", read_data, 3),

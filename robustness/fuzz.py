@@ -128,6 +128,8 @@ def judged(name: str, path: Path, rng: random.Random) -> Outcome:
         said = str(error)
         if not said.strip() or len(said.splitlines()) > 1 or len(said) > LONGEST_MESSAGE:
             return {"end": "bad message", "at": said[:300], "trace": _place(error)}
+        if "not enough memory" in said:  # one line, but small inputs must not need so much
+            return {"end": "memory", "at": said[:300], "trace": _place(error)}
         known_as = (str(path.parent), *path.name.split("."), name.partition(" ")[0], *USED_ON)
         if not any(called in said for called in known_as):
             return {"end": "nameless message", "at": said[:300], "trace": _place(error)}

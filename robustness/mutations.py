@@ -6,6 +6,7 @@ gives the same damage again.
 
 from __future__ import annotations
 
+import gzip
 import io
 import itertools
 import json
@@ -403,6 +404,15 @@ def of_table(content: bytes, rng: Rng) -> bytes:
     return of_text(content, rng)
 
 
+def of_gzip(content: bytes, rng: Rng) -> bytes:
+    """Change the text of a packed file, or what it packs."""
+    text = of_table(gzip.decompress(content), rng)
+    if rng.random() < 0.05:
+        text += rng.choice((bytes(MOST), text[:20] * 10_000))
+    packed = gzip.compress(text, mtime=0)
+    return of_bytes(packed, rng) if rng.random() < 0.1 else packed
+
+
 KINDS: dict[str, Callable[[bytes, Rng], bytes]] = {
     "zip": of_zip,
     "npz": of_zip,
@@ -410,6 +420,7 @@ KINDS: dict[str, Callable[[bytes, Rng], bytes]] = {
     "json": of_json,
     "jsonl": of_json,
     "csv": of_table,
+    "gz": of_gzip,
     "parquet": of_parquet,
     "safetensors": of_safetensors,
     "index": of_text,

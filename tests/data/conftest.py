@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from augcl.data import download
+
 SHARED = Path(__file__).resolve().parents[3] / "shared"
 
 
@@ -38,6 +40,9 @@ def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, asked: list[str]) ->
     folder = tmp_path / "web"
     folder.mkdir()
     monkeypatch.setenv("AUGCL_CACHE", str(tmp_path / "cache"))
+    for hashes in (download.SHA256, download.GIT):  # tests serve small files of the same names
+        for name in [name for name in hashes if not name.endswith(".zip")]:
+            monkeypatch.delitem(hashes, name)
     handler = functools.partial(Quiet, directory=str(folder), asked=asked)
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as running:
         for variable in ("AUGCL_TU_URL", "AUGCL_NODE_URL"):

@@ -9,6 +9,7 @@ import pytest
 
 from augcl.data import download
 from augcl.data.download import fetch
+from augcl.data.planetoid import PARTS
 from augcl.errors import InputError
 
 
@@ -97,7 +98,38 @@ def test_another_file_than_the_published_one_is_refused(server, tmp_path):
     assert fetch(f"{server}/zip", tmp_path / "DD.zip", "DD").exists()  # whose hash is not known
 
 
-def test_the_hashes_are_those_of_the_published_files(tu):
-    for name, digest in download.SHA256.items():
-        download._check_hash(tu(name.removesuffix(".zip")), name, "here", "")
-        assert len(digest) == 64
+@pytest.mark.parametrize("name", [name for name in download.SHA256 if name.endswith(".zip")])
+def test_the_hashes_are_those_of_the_published_sets(tu, name):
+    download._check_hash(tu(name.removesuffix(".zip")), name, "here", "")
+
+
+@pytest.mark.parametrize("name", [name for name in download.SHA256 if name.startswith("ind.")])
+def test_the_hashes_are_those_of_the_published_graphs(tu_dir, name):
+    file = tu_dir.parent / "planetoid" / name
+    if not file.is_file():
+        pytest.skip(f"{name} is not in ../shared/data/planetoid")
+    download._check_hash(file, name, "here", "")
+
+
+def test_all_files_of_a_graph_have_hashes():
+    assert {len(digest) for digest in download.SHA256.values()} == {64}
+    for graph in ("cora", "pubmed"):
+        assert {f"ind.{graph}.{part}" for part in PARTS} < set(download.SHA256)
+
+
+def test_another_graph_than_the_published_one_is_refused(tmp_path):
+    file = tmp_path / "ind.cora.y"
+    file.write_bytes(b"x")
+    with pytest.raises(InputError, match=r"another ind\.cora\.y than .* SHA-256 begins with 2d711"):
+        download._check_hash(file, file.name, "here", "go")
+
+
+def test_wiki_cs_is_known_by_its_git_hash(tmp_path, monkeypatch):
+    file = tmp_path / "data.json"
+    file.write_bytes(b"hello\n")
+    with pytest.raises(InputError, match="its Git hash begins with ce013625030b, not f1b743119df1"):
+        download._check_hash(file, file.name, "here", "go")
+    # What `echo hello | git hash-object --stdin` prints.
+    known = "ce013625030ba8dba906f756967f9e9ca394464a"
+    monkeypatch.setitem(download.GIT, "data.json", known)
+    download._check_hash(file, file.name, "here", "go")

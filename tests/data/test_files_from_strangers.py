@@ -1,5 +1,6 @@
 """Hostile files of data: one message, whatever they claim, in little memory and time."""
 
+import gzip
 import io
 import json
 import os
@@ -9,11 +10,13 @@ from contextlib import suppress
 
 import networkx as nx
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet
 import pytest
 from tests.data.published_files import write_planetoid, write_wikics
 
-from augcl.data import load
-from augcl.data.limits import LONGEST_LINE
+from augcl.data import limits, load
+from augcl.data.limits import LONGEST_LINE, check_lines
 from augcl.errors import InputError
 from limits import in_child
 
@@ -152,6 +155,10 @@ ARRAYS = {
     "infinite halves": {**RING, "attr_matrix": np.full((3, 2), np.inf, np.float16)},
     "indices": {**RING, "adj_indices": np.array([1, 2, 2**40])},
     "fractions": {**RING, "adj_indices": np.array([0.5, 1, 2])},
+    "pointers below 0": {**RING, "adj_indptr": np.array([0, 1, 2, -1])},
+    "pointers far below 0": {**RING, "adj_indptr": np.array([0, 1, 2, -7])},
+    "nodes of edges": {"edges": np.array([[0, 10**12]])},
+    "many nodes of edges": {"edges": np.array([[0, 2 * 10**9]])},
     "columns": {
         **RING,
         **{key.replace("adj", "attr"): value for key, value in RING.items()},
@@ -165,6 +172,141 @@ ARRAYS = {
 @pytest.mark.parametrize("arrays", ARRAYS)
 def test_an_npz_with_impossible_arrays_is_refused(tmp_path, arrays):
     refuse(write_members(tmp_path / "mine.npz", **ARRAYS[arrays]))
+
+
+def write_ogb(folder, **members):
+    """An OGB folder of three edges; text is packed."""
+    (folder / "raw").mkdir(parents=True)
+    for name, text in ({"edge": "0,1\n1,2\n2,0\n"} | members).items():
+        place = folder / f"{name}.csv.gz" if "/" in name else folder / "raw" / f"{name}.csv.gz"
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_bytes(gzip.compress(text if isinstance(text, bytes) else text.encode()))
+    return folder
+
+
+PACKED = {
+    "nodes": ({"num-node-list": "1000000000\n"}, "num-node-list.csv.gz: 1,000,000,000 nodes"),
+    "no number": ({"num-node-list": ""}, "num-node-list.csv.gz"),
+    "nodes of edges": ({"edge": "0,100000000\n"}, "edge.csv.gz: 100,000,001 nodes for 1 lines"),
+    "far nodes": ({"edge": "0,1000000000000\n"}, "number them without gaps"),
+    "a line": ({"edge": bytes(2 * LONGEST_LINE + 2)}, "edge.csv.gz has a line of more than"),
+    "a late line": ({"edge": b"0,1\n" + bytes(2 * LONGEST_LINE)}, "edge.csv.gz"),
+    "columns": ({"node-feat": "1," * 100_001}, "node-feat.csv.gz has more than 100,000 columns"),
+}
+
+
+@pytest.mark.parametrize("claim", PACKED)
+def test_an_ogb_folder_that_claims_too_much_is_refused(tmp_path, claim):
+    members, said = PACKED[claim]
+    assert said in refuse(write_ogb(tmp_path / "mine", **members))
+
+
+def test_a_small_gzip_file_of_many_zeros_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(limits, "SMALL", 1 << 25)
+    folder = write_ogb(tmp_path / "mine", **{"node-feat": b"0,0\n" * 10_000_000})
+    assert "node-feat.csv.gz has" in refuse(folder)
+
+
+def test_labels_that_no_whole_number_can_hold(tmp_path):
+    for number, value in enumerate(("inf", "-inf", "-1e300", "-1e18")):
+        refuse(write_ogb(tmp_path / str(number), **{"node-label": f"1\n{value}\n2\n"}))
+    for number, value in enumerate(("1e30", "1e300")):  # warnings are errors here
+        folder = write_ogb(tmp_path / f"large{number}", **{"node-label": f"1\n{value}\n2\n"})
+        assert load(folder).y.tolist() == [0, 2, 1]
+
+
+def test_an_ogb_split_that_names_no_node_is_named(tmp_path):
+    parts = {f"split/time/{part}": "1\n" for part in ("train", "valid")}
+    folder = write_ogb(tmp_path / "mine", **parts, **{"split/time/test": "7\n"})
+    assert "split/time/test.csv.gz names a node that is not 0 to 2" in refuse(folder)
+
+
+@pytest.mark.parametrize("shape", [(10**12, 0), (10**7, 0), (10**12, 4), (2**62, 2**62, 0)])
+def test_a_folder_of_arrays_whose_header_promises_too_much_is_refused(tmp_path, shape):
+    (tmp_path / "features.npy").write_bytes(header(shape))
+    np.save(tmp_path / "edges.npy", np.array([[0, 1]]))
+    assert "features.npy" in refuse(tmp_path)
+
+
+def test_an_archive_of_arrays_is_no_array(tmp_path):
+    np.savez(tmp_path / "features.npz", x=np.eye(3))
+    (tmp_path / "features.npz").rename(tmp_path / "features.npy")
+    np.save(tmp_path / "edges.npy", np.array([[0, 1]]))
+    assert "features.npy is not an array" in refuse(tmp_path)
+
+
+def test_a_parquet_file_of_a_billion_equal_numbers_is_refused(tmp_path):
+    few = pa.table({"source": np.zeros(1 << 20, np.int64), "target": np.zeros(1 << 20, np.int64)})
+    with pa.parquet.ParquetWriter(tmp_path / "edges.parquet", few.schema) as file:
+        for _ in range(20):
+            file.write_table(few)
+    assert "edges.parquet has" in refuse(tmp_path)
+    np.save(tmp_path / "features.npy", np.eye(3, dtype=np.float32))
+    assert "edges.parquet has" in refuse(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["edges.csv", "nodes.csv", "drugs.csv"])
+@pytest.mark.parametrize("end", ["", "\n"])
+def test_a_long_line_in_the_body_of_a_csv_file_is_refused(tmp_path, name, end):
+    tables = {
+        "edges.csv": "source,target\na,b\nb,",
+        "nodes.csv": "id,size\na,1\nb,",
+        "drugs.csv": "smiles,y\nCC,1\nCC,",
+    }
+    (tmp_path / "edges.csv").write_text("source,target\na,b\n")
+    place = tmp_path / name
+    place.write_text(tables[name] + "c" * 70_000_000 + end)
+    said = refuse(place if name == "drugs.csv" else tmp_path)
+    assert f"{name} has a line of more than 16,777,216 bytes" in said
+
+
+def test_long_files_of_short_lines_are_read_whatever_ends_a_line(tmp_path):
+    for end in (b"\n", b"\r", b"\r\n"):
+        line = b"1" * 99 + end
+        place = tmp_path / "lines"
+        place.write_bytes(line * (LONGEST_LINE // 50))
+        check_lines(place)
+        with place.open("ab") as file:
+            file.write(b"1" * (LONGEST_LINE + 1))
+        with pytest.raises(InputError, match="has a line of more than"):
+            check_lines(place)
+
+
+@pytest.mark.parametrize("name", ["data.json", "mine.gml", "mine.graphml"])
+def test_a_large_file_that_is_parsed_as_a_whole_is_refused(tmp_path, name, monkeypatch):
+    place = tmp_path / name
+    with place.open("wb") as file:
+        file.truncate(3_900_000_000)
+    assert f"{name} has 3,900,000,000 bytes" in refuse(place)
+    monkeypatch.setenv("AUGCL_MAX_GB", "0.000001")
+    place.write_text("graph [\n" + " " * 200 + "]")
+    with pytest.raises(InputError, match="to 1 to read it anyway"):
+        load(place)
+
+
+class Hungry:
+    """What a reader gets that needs too much."""
+
+    def __init__(self, error):
+        self.error = error
+
+    def __call__(self, *_):
+        raise self.error
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        MemoryError(),
+        RuntimeError("[enforce fail] DefaultCPUAllocator: can't allocate memory: you tried 8 TB"),
+        OSError(12, "Cannot allocate memory"),
+    ],
+)
+def test_a_file_that_needs_more_memory_than_there_is_is_named(tmp_path, monkeypatch, error):
+    place = write_members(tmp_path / "mine.npz", **RING)
+    monkeypatch.setattr("augcl.data.formats.read_npz", Hungry(error))
+    with pytest.raises(InputError, match=r"mine\.npz: not enough memory to read it: give less"):
+        load(place)
 
 
 def test_half_precision_in_an_npz_is_read(tmp_path):

@@ -6,7 +6,16 @@ import numpy as np
 import pytest
 import torch
 
-from augcl import AffinityUncertainty, Graph2Vec, GraphCL, InputError, WLKernel, load_model
+from augcl import (
+    AffinityUncertainty,
+    Beside,
+    Graph2Vec,
+    GraphCL,
+    InputError,
+    WLFeatures,
+    WLKernel,
+    load_model,
+)
 from augcl.training.checkpoint import Snapshot
 from limits import in_child
 
@@ -70,6 +79,25 @@ def test_a_kernel_with_counts_outside_of_its_memory_is_refused(kernel, molecules
     changed = HOSTILE[name](tensors[f"learned.{name}"])
     change(kernel, tensors={f"learned.{name}": changed.contiguous()})
     assert in_child(use, kernel, molecules) == "InputError"  # it was a segmentation fault
+
+
+@pytest.mark.parametrize("last", [-1, -7, 0, 2**40])
+def test_a_kernel_with_pointers_that_fall_is_refused(kernel, molecules, restored, last):
+    name = "learned.count_ptr"
+    pointers = Snapshot.read(kernel / "model.safetensors").tensors[name].clone()
+    pointers[-1] = last
+    change(kernel, tensors={name: pointers})
+    assert in_child(use, kernel, molecules) == "InputError"  # it was a traceback of scipy
+    with pytest.raises(InputError, match=r"model\.safetensors"):
+        load_model(kernel)
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+def test_scales_of_two_methods_that_are_no_numbers_are_refused(molecules, tmp_path, value):
+    Beside(WLFeatures(height=1), WLFeatures(height=2)).fit(molecules).save(tmp_path)
+    change(tmp_path, tensors={"scales": torch.tensor([1.0, value])})
+    with pytest.raises(InputError, match=r"model\.safetensors.*'scales' holds NaN"):
+        load_model(tmp_path)
 
 
 @pytest.mark.parametrize("count", [1e200, -1.0, float("nan")])

@@ -9,6 +9,7 @@ from typing import Any
 
 from augcl.data.convert import graphset_of_networkx
 from augcl.data.graph import GraphSet
+from augcl.data.limits import check_parsed
 from augcl.data.node_convert import graph_of_networkx
 from augcl.data.node_graph import NodeGraph
 from augcl.data.targets import Reading
@@ -78,6 +79,7 @@ def _read(file: Path) -> Any:
 
     gml = file.suffix.lower() == ".gml"
     with readable(file):
+        check_parsed(file)
         try:
             graph = nx.read_gml(file, label="id") if gml else nx.read_graphml(file)
         except (OSError, MemoryError, Warning):

@@ -7,6 +7,7 @@ text goes to the cache, which is one too.
 from __future__ import annotations
 
 import gzip
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,11 +18,19 @@ import pyarrow.csv
 import pyarrow.parquet
 import torch
 
-from augcl.data.limits import LONGEST_LINE, most_bytes, too_large
+from augcl.data.limits import (
+    LONGEST_LINE,
+    MOST_COLUMNS,
+    array_header,
+    check_nodes,
+    check_shape,
+    check_unpacked,
+    lines,
+)
 from augcl.data.node_graph import NodeGraph, Splits
 from augcl.data.npz import node_targets
-from augcl.data.table import warn_unused
-from augcl.data.targets import Reading
+from augcl.data.table import open_parquet, warn_unused
+from augcl.data.targets import LARGEST_WHOLE, Reading
 from augcl.errors import InputError, mistakes_in
 from augcl.files import regular
 
@@ -62,9 +71,15 @@ def read_ogb(edges: Path, how: Reading) -> NodeGraph:
     found = {name: _optional(raw / f"node-{name}.csv.gz") for name in ("feat", "label")}
     counted = raw / "num-node-list.csv.gz"
     sizes = [len(part) for part in found.values() if part is not None]
+    length = len(pairs) + sum(sizes)
+    where = edges
     if counted.is_file():
-        sizes.insert(0, int(_csv(counted, pa.int64())[0, 0]))
+        where, first = counted, _csv(counted, pa.int64())[:1, 0]
+        if not len(first):
+            raise InputError(f"{counted} is empty: give the number of nodes, or remove it")
+        sizes.insert(0, int(first[0]))
     num_nodes = sizes[0] if sizes else int(pairs.max(initial=-1)) + 1
+    check_nodes(num_nodes, length, str(where))
     rest = [f.name for f in raw.glob("*-feat.csv.gz") if f.name != "node-feat.csv.gz"]
     if rest:
         warn_unused(str(raw), rest, "methods for nodes use features of nodes only")
@@ -124,7 +139,7 @@ def _graph(
 ) -> NodeGraph:
     if labels is not None and labels.ndim == 2 and labels.shape[1] == 1:
         labels = labels[:, 0]
-    if labels is not None and labels.dtype.kind == "f" and not (labels % 1 > 0).any():
+    if labels is not None and labels.dtype.kind == "f" and _are_whole(labels[~np.isnan(labels)]):
         labels = np.where(np.isnan(labels), -1, labels).astype(np.int64)  # −1: not known
     y, classes, targets = (None, None, None) if labels is None else node_targets(labels, how)
     return NodeGraph.from_arrays(
@@ -135,6 +150,11 @@ def _graph(
         targets=targets,
         **more,
     )
+
+
+def _are_whole(known: Array) -> bool:
+    """Return whether numbers are whole and so small that double precision holds them all."""
+    return bool((np.abs(known) < LARGEST_WHOLE).all()) and not bool((known % 1).any())
 
 
 def _root(edges: Path) -> Path:
@@ -151,33 +171,40 @@ def _optional(path: Path) -> Array | None:
 def _csv(path: Path, kind: Any) -> Array:
     """Return the numbers of a packed CSV file without a header, piece by piece; blanks are NaN."""
     regular(path)
+    pieces, unpacked, names = [], 0, [""]
     try:
         with gzip.open(path) as stream:
-            first = stream.readline(LONGEST_LINE)
-        names = [f"f{i}" for i in range(first.count(b",") + 1)]
-        with pa.input_stream(path, compression="gzip") as stream:
-            pieces, size = [], 0
-            reader = pa.csv.open_csv(
-                stream,
-                read_options=pa.csv.ReadOptions(column_names=names, block_size=1 << 24),
-                convert_options=pa.csv.ConvertOptions(column_types=dict.fromkeys(names, kind)),
-            )
-            for batch in reader:
-                columns = [column.to_numpy(zero_copy_only=False) for column in batch.columns]
+            while text := stream.read(LONGEST_LINE):
+                text += next(lines(stream, str(path)), b"")  # the rest of the last line
+                unpacked += len(text)
+                check_unpacked(unpacked, path)
+                if not pieces:
+                    names = [f"f{i}" for i in range(text.partition(b"\n")[0].count(b",") + 1)]
+                    if len(names) > MOST_COLUMNS:
+                        raise InputError(f"{path} has more than {MOST_COLUMNS:,} columns")
+                table = pa.csv.read_csv(
+                    pa.BufferReader(text),
+                    read_options=pa.csv.ReadOptions(column_names=names, block_size=len(text) + 1),
+                    convert_options=pa.csv.ConvertOptions(column_types=dict.fromkeys(names, kind)),
+                )
+                columns = [column.to_numpy() for column in table.columns]
                 pieces.append(np.stack(columns, axis=1))
-                size += pieces[-1].nbytes
-                if size > most_bytes():
-                    raise too_large(f"{path} unpacks to more than {size:,} bytes of numbers")
-    except (pa.ArrowInvalid, EOFError, OSError) as error:
-        reason = str(error).splitlines()[0]
+    except (pa.ArrowInvalid, EOFError, OSError, zlib.error) as error:
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
         raise InputError(f"{path}: not a packed table of numbers: {reason}") from None
     return np.concatenate(pieces) if pieces else np.empty((0, len(names)), kind.to_pandas_dtype())
 
 
 def _mapped(path: Path) -> Array:
     regular(path)
-    try:  # copy on write: torch wants arrays that it may write to
+    try:
+        with path.open("rb") as stream:
+            shape, _, dtype = array_header(stream)
+        check_shape(shape, dtype, path.stat().st_size, f"{path}: the array")
+        # Copy on write: torch wants arrays that it may write to.
         found: Array = np.load(path, mmap_mode="c", allow_pickle=False)
+    except InputError:
+        raise
     except ValueError as error:
         raise InputError(f"{path} is not an array of numbers: {error}") from None
     return found
@@ -201,10 +228,12 @@ def _edge_pieces(folder: Path) -> Iterator[Array]:
     for file in files:
         regular(file)
         try:
-            pieces = pa.parquet.ParquetFile(file)
+            pieces = open_parquet(file)
             for batch in pieces.iter_batches(PIECE, columns=["source", "target"]):
                 yield np.stack([column.to_numpy(zero_copy_only=False) for column in batch.columns])
-        except (pa.ArrowInvalid, KeyError, ValueError) as error:
+        except InputError:
+            raise
+        except (pa.ArrowException, KeyError, ValueError, OSError) as error:
             raise InputError(f"{file.name}: give the columns source and target: {error}") from None
 
 
@@ -241,8 +270,7 @@ def ogb_splits(edges: Path, num_nodes: int) -> Splits | None:
     for one in sorted(folder.iterdir()) if folder.is_dir() else ():
         files = [one / f"{part}.csv.gz" for part in ("train", "valid", "test")]
         if all(file.is_file() for file in files):
-            parts = [_csv(file, pa.int64())[:, 0] for file in files]
-            found.append([_mask(part, num_nodes, one.name) for part in parts])
+            found.append([_mask(_csv(f, pa.int64())[:, 0], num_nodes, str(f)) for f in files])
     if not found:
         return None
     return Splits(*(torch.stack(part) for part in zip(*found, strict=True)))

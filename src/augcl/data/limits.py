@@ -23,6 +23,12 @@ from augcl.files import regular
 
 LONGEST_LINE = 1 << 24
 """Bytes of the longest line of a text file."""
+PARSED = 8
+"""A file that is parsed as a whole (JSON, GraphML, GML) may have this part of `most_bytes` only: its
+numbers and words take many times their own size."""
+NO_MEMORY = "not enough memory to read it: give less data, or use a larger machine"
+FEW_NODES, PER_LINE = 1_000_000, 10
+"""Nodes that a file may always claim; beyond them, at most so many for each of its lines."""
 MOST_COLUMNS = 100_000
 """Columns of a table."""
 SMALL = 1 << 28
@@ -48,9 +54,12 @@ def reading(path: Path) -> Iterator[None]:
     try:
         _check_place(path)
         yield
-    except (InputError, MemoryError, Warning):
+    except (InputError, Warning):
         raise
     except Exception as error:  # the content is not as its format says
+        words = ("can't allocate memory", "Cannot allocate memory")  # torch's, the system's
+        if isinstance(error, MemoryError) or any(said in str(error) for said in words):
+            raise InputError(f"{path}: {NO_MEMORY}") from None
         reason = " ".join(shortened(error).split()) or type(error).__name__
         raise InputError(
             f"{path} cannot be read ({reason}): it is damaged or of another format"
@@ -92,9 +101,60 @@ def lines(stream: IO[bytes], what: str) -> Iterator[bytes]:
         yield line
 
 
+def check_lines(path: Path) -> None:
+    """Refuse a file with a line that is too long, before a reader takes it whole.
+
+    >>> import tempfile
+    >>> with tempfile.NamedTemporaryFile() as file:
+    ...     _ = file.write(b"1,2\\n" + bytes(LONGEST_LINE + 1))
+    ...     file.flush()
+    ...     check_lines(Path(file.name))  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    augcl.errors.InputError: ... has a line of more than 16,777,216 bytes: split it
+    """
+    if path.stat().st_size <= LONGEST_LINE:
+        return
+    length = 0
+    with path.open("rb") as stream:
+        while block := stream.read(1 << 20):
+            ends = [place for end in (b"\n", b"\r") if (place := block.find(end)) >= 0]
+            length += min(ends, default=len(block))
+            if length > LONGEST_LINE:
+                raise InputError(f"{path} has a line of more than {LONGEST_LINE:,} bytes: split it")
+            if ends:
+                length = len(block) - 1 - max(block.rfind(b"\n"), block.rfind(b"\r"))
+
+
+def check_parsed(path: Path) -> None:
+    """Refuse a file that is too large to be parsed as a whole."""
+    size, most = path.stat().st_size, most_bytes() // PARSED
+    if size > most:
+        raise InputError(
+            f"{path} has {size:,} bytes, more than the {most:,} of a file that is parsed as a "
+            f"whole: set $AUGCL_MAX_GB to {math.ceil(size * PARSED / 1e9)} to read it anyway"
+        )
+
+
+def check_nodes(claimed: int, lines: int, where: str) -> None:
+    """Refuse far more nodes than a file has lines (of edges or nodes).
+
+    >>> check_nodes(10**12, 3, "edges")
+    Traceback (most recent call last):
+    augcl.errors.InputError: edges: 1,000,000,000,000 nodes for 3 lines: number them without gaps
+    """
+    if claimed > max(FEW_NODES, PER_LINE * lines):
+        raise InputError(
+            f"{where}: {claimed:,} nodes for {lines:,} lines: number them without gaps"
+        )
+
+
 def check_archive(archive: zipfile.ZipFile, path: Path) -> None:
     """Refuse a zip that unpacks to far more than its own size."""
-    unpacked = sum(member.file_size for member in archive.infolist())
+    check_unpacked(sum(member.file_size for member in archive.infolist()), path)
+
+
+def check_unpacked(unpacked: int, path: Path) -> None:
+    """Refuse a packed file if it unpacks to far more than its own size."""
     if unpacked > most_bytes():
         raise too_large(f"{path} unpacks to {unpacked:,} bytes")
     packed = path.stat().st_size
@@ -112,11 +172,23 @@ def check_npz(archive: zipfile.ZipFile, path: Path) -> None:
         if not member.filename.endswith(".npy"):
             continue
         with archive.open(member) as stream:
-            version = np.lib.format.read_magic(stream)
-            header = np.lib.format.read_array_header_1_0
-            header = header if version == (1, 0) else np.lib.format.read_array_header_2_0
-            shape, _, dtype = header(stream)
+            shape, _, dtype = array_header(stream)
         check_shape(shape, dtype, member.file_size, f"{path}: the array {member.filename[:-4]}")
+
+
+def array_header(stream: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+    """Return shape, whether columns come first, and type of an array in NumPy's format.
+
+    >>> import io
+    >>> packed = io.BytesIO()
+    >>> np.save(packed, np.zeros((2, 3), np.float32))
+    >>> _ = packed.seek(0)
+    >>> array_header(packed)
+    ((2, 3), False, dtype('float32'))
+    """
+    first = np.lib.format.read_magic(stream) == (1, 0)
+    read = np.lib.format.read_array_header_1_0 if first else np.lib.format.read_array_header_2_0
+    return read(stream)
 
 
 def check_shape(shape: Any, dtype: Any, size: int, what: str) -> None:

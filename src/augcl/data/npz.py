@@ -20,7 +20,7 @@ from scipy.sparse import coo_array
 from torch import Tensor
 
 from augcl.data.labels import node_class_names, node_classes
-from augcl.data.limits import check_npz
+from augcl.data.limits import array_header, check_nodes, check_npz
 from augcl.data.node_graph import NodeGraph, Splits
 from augcl.data.sparse import csr_from_parts
 from augcl.data.table import Table, known_numbers, warn_unused
@@ -168,10 +168,7 @@ def _mapped(path: Path, archive: zipfile.ZipFile, key: str) -> np.ndarray[Any, A
     if member.compress_type != zipfile.ZIP_STORED or member.file_size < MAPPED:
         return None
     with archive.open(member) as stream:
-        version = np.lib.format.read_magic(stream)
-        read = np.lib.format.read_array_header_1_0
-        read = read if version == (1, 0) else np.lib.format.read_array_header_2_0
-        shape, by_columns, dtype = read(stream)
+        shape, by_columns, dtype = array_header(stream)
         header = stream.tell()
     if dtype != np.float32 or len(shape) != 2 or by_columns:
         return None
@@ -220,6 +217,8 @@ def _edges(arrays: _Arrays, rows: Sequence[int]) -> tuple[Tensor, Tensor | None,
             "numbers"
         )
     num_nodes = rows[0] if rows else int(edges.max(initial=-1)) + 1
+    if not rows:
+        check_nodes(num_nodes, len(edges), f"{path}: edges")
     return torch.from_numpy(edges.T.astype(np.int64)), None, num_nodes
 
 

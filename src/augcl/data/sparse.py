@@ -137,6 +137,11 @@ def csr_from_parts(parts: Sequence[Any], shape: Any, what: str) -> Any:
         rows, columns = (int(size) for size in shape)
         if columns > max(MOST_COLUMNS, rows):
             raise ValueError(f"{columns} columns")
+        # By ourselves: scipy believes the last pointer, and checks no order if it is 0 or less.
+        if indptr.ndim != 1 or len(indptr) != rows + 1 or indptr[0] != 0:
+            raise ValueError(f"its pointers are not {rows + 1} numbers from 0 on")
+        if (indptr[1:] < indptr[:-1]).any() or not indptr[-1] == len(data) == len(indices):
+            raise ValueError("its pointers do not rise to the number of its entries")
         matrix = csr_array((data, indices, indptr), shape=(rows, columns))
         matrix.check_format(full_check=True)
     except (ValueError, TypeError, IndexError, OverflowError) as error:

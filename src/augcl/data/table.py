@@ -19,7 +19,7 @@ import torch
 from torch import Tensor
 
 from augcl.data.labels import one_hot
-from augcl.data.limits import MOST_COLUMNS, lines
+from augcl.data.limits import LONGEST_LINE, MOST_COLUMNS, check_lines, check_unpacked, lines
 from augcl.errors import InputError, did_you_mean, warn_user
 
 Array = np.ndarray[Any, Any]
@@ -76,11 +76,14 @@ class Table:
         if path.suffix.lower() == ".parquet":
             return cls._read_parquet(path, ids)
         header = read_header(path)
+        check_lines(path)
         types = {name: pa.string() for name in header if name in ids}
         try:
             columns = pa.csv.read_csv(
                 path,
-                read_options=pa.csv.ReadOptions(column_names=header, skip_rows=1),
+                read_options=pa.csv.ReadOptions(
+                    column_names=header, skip_rows=1, block_size=LONGEST_LINE
+                ),
                 convert_options=pa.csv.ConvertOptions(column_types=types, null_values=[""]),
             )
         except (pa.ArrowInvalid, UnicodeDecodeError) as error:
@@ -94,7 +97,7 @@ class Table:
     @classmethod
     def _read_parquet(cls, path: Path, ids: Sequence[str]) -> Table:
         try:
-            columns = pa.parquet.ParquetFile(path).read()
+            columns = open_parquet(path).read()
         except (pa.ArrowException, OSError) as error:
             reason = str(error).splitlines()[0]
             raise InputError(f"{path}: not a Parquet file: {reason}") from None
@@ -352,6 +355,13 @@ def _gap(where: str, name: str) -> InputError:
 def warn_unused(where: str, names: Sequence[str], cure: str) -> None:
     """Warn of columns or attributes that have no effect; every reader uses these words."""
     warn_user(f"{where}: column{'s' * (len(names) > 1)} {', '.join(names)} not used: {cure}")
+
+
+def open_parquet(path: Path) -> Any:
+    """Open a Parquet file; refuse one whose numbers would take far more than its own size."""
+    file = pa.parquet.ParquetFile(path)
+    check_unpacked(8 * file.metadata.num_rows * file.metadata.num_columns, path)
+    return file
 
 
 def read_header(path: Path) -> list[str]:

@@ -186,6 +186,10 @@ def _is_number(text: str) -> bool:
         return False
 
 
+LARGEST_WHOLE = 2**53
+"""Whole numbers in double precision end here: beyond, they are names of classes."""
+
+
 def stacked_targets(y: Tensor | None, task: str, *, of_nodes: bool) -> Tensor | None:
     """Return the (n,) or (n, T) numbers of a PyG ``y`` as targets.
 
@@ -218,17 +222,17 @@ def stacked_targets(y: Tensor | None, task: str, *, of_nodes: bool) -> Tensor | 
         known &= values != -1
     if not bool(known.any()):
         return None
-    if not whole:
+    if whole and of_nodes and bool((values[known] < 0).any()):
+        node = int((known & (values < 0)).nonzero()[0])
+        raise InputError(
+            f"the class of node {node}, counted from 0, is {y[node]}: classes are whole "
+            "numbers from 0 on, or -1 if the class is not known"
+        )
+    if not whole or bool((values[known].abs() >= LARGEST_WHOLE).any()):
         known_classes = torch.from_numpy(np.unique(values[known].numpy(), return_inverse=True)[1])
     else:
         known_classes = values[known].long()
         if bool((known_classes < 0).any()):
-            if of_nodes:
-                node = int((known & (values < 0)).nonzero()[0])
-                raise InputError(
-                    f"the class of node {node}, counted from 0, is {y[node]}: classes are whole "
-                    "numbers from 0 on, or -1 if the class is not known"
-                )
             known_classes = class_numbers(known_classes.numpy())
     classes = torch.full((len(y),), -1)
     classes[known] = known_classes

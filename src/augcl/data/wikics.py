@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from augcl.data.labels import node_classes
+from augcl.data.limits import check_parsed
 from augcl.data.node_graph import NodeGraph, Splits
 from augcl.data.table import known_numbers, warn_unused
 from augcl.data.targets import Reading
@@ -76,6 +77,7 @@ def read_wikics(path: str | os.PathLike[str], how: Reading | None = None) -> Nod
 
 def _content(path: Path) -> dict[str, Any]:
     with readable(path):
+        check_parsed(path)
         text = path.read_bytes()
     try:
         content = json.loads(text)
