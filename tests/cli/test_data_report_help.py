@@ -1,9 +1,12 @@
 import json
 import re
+from functools import partial
 
+import numpy
 import pytest
 
 from augcl import __version__
+from limits import in_child
 
 
 def test_the_data_sets_are_listed_with_a_word_on_each(succeeds):
@@ -142,3 +145,17 @@ def test_help_of_reproduce_names_every_reproduction(succeeds):
 
     text = succeeds("reproduce", "--help").replace("│", " ")
     assert set(REPRODUCTIONS) <= set(re.findall(r"[\w-]+", text))
+
+
+def test_large_features_are_not_copied(tmp_path, augcl):
+    rows = 400_000
+    numpy.lib.format.open_memmap(tmp_path / "features.npy", "w+", numpy.float32, (rows, 256))
+    numpy.save(tmp_path / "edges.npy", numpy.arange(rows).reshape(-1, 2))
+    described = partial(_describes, augcl, tmp_path)
+    # The map itself takes 410 MB of addresses; a copy would take as much again.
+    assert in_child(described, spare=700 << 20) == "done"
+
+
+def _describes(augcl, folder):
+    answer = augcl("data", folder)
+    assert (answer.code, "400000" in answer.out) == (0, True)

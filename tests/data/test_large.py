@@ -9,6 +9,7 @@ import pyarrow.parquet
 import pytest
 import torch
 
+import augcl
 from augcl.data import large as large_files
 from augcl.data import npz as npz_files
 from augcl.data import sparse as sparse_features
@@ -188,3 +189,24 @@ def test_statistics_of_large_features_take_some_rows(monkeypatch):
     assert 0.2 < sparse_features.share_filled(x) < 0.8
     x[555] = float("nan")
     assert sparse_features.first_bad_row(x) == 555
+
+
+def test_of_a_large_memory_map_some_rows_are_checked_and_the_training_checks_all(
+    tmp_path, monkeypatch
+):
+    graph = planted(1000, classes=3, degree=5, features=4)
+    graph.x[501, 2] = float("nan")
+    folder = arrays_folder(tmp_path / "big", graph)
+    with pytest.raises(InputError, match="NaN or infinity, first at node 501"):
+        load_graph(folder)
+    monkeypatch.setattr(sparse_features, "LARGE", 100)
+    monkeypatch.setattr(sparse_features, "SOME", 100)
+    found = load_graph(folder)
+    for batch_nodes in (None, 500):
+        with pytest.raises(InputError, match="features of big hold NaN or infinity"):
+            augcl.GRACE(epochs=1, batch_nodes=batch_nodes).fit(found)
+    with pytest.raises(InputError, match="NaN or infinity"):
+        augcl.Propagation().fit(found)
+    np.save(folder / "features.npy", np.full((1000, 4), np.inf, np.float32))
+    with pytest.raises(InputError, match="NaN or infinity, first at node 0"):
+        load_graph(folder)

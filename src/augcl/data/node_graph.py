@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import torch
 from torch import Tensor, device
 
@@ -237,6 +238,7 @@ class NodeGraph:
         if names is not None and len(names) != num_nodes:
             raise InputError(f"{len(names)} node names for {num_nodes} nodes: name all or none")
         check_pairs(pairs, num_nodes)
+        mapped = isinstance(x, np.memmap)
         x = torch.ones(num_nodes, 0) if x is None else compact(x)
         if len(x) != num_nodes:
             raise InputError(
@@ -248,7 +250,7 @@ class NodeGraph:
             raise InputError(
                 f"{len(columns)} column names for {x.shape[1]} node features: name all or none"
             )
-        bad = first_bad_row(x)
+        bad = first_bad_row(x, mapped=mapped)
         if bad is not None:
             called = "" if names is None else f" ({names[bad]!r})"
             raise InputError(
