@@ -448,9 +448,10 @@ class GRACE(NodeEstimator):
             self.network_ = own
         if self._sampled is not None and self._sampled < len(batch):
             weights: PairWeights | BlockWeights
-            weights = BlockWeights(self.hardness_, anchors, batch.labels)
+            weights = BlockWeights(self.hardness_, anchors, batch.labels, numbers=batch.ids)
         else:  # every one of them is needed twice
-            weights = weights_of(self.hardness_, anchors, labels=batch.labels)
+            known = {"labels": batch.labels, "numbers": batch.ids}
+            weights = weights_of(self.hardness_, anchors, **known)
         if self._weighed_epoch != self._epoch:  # one batch tells enough
             self._weight_facts = weights.describe(batch.labels)
             self._weighed_epoch = self._epoch
