@@ -1,6 +1,7 @@
 """Files for large graphs: OGB's folders, memory maps, edge lists in pieces, ids of any size."""
 
 import gzip
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +17,11 @@ from augcl.data import sparse as sparse_features
 from augcl.data.formats import read_graph
 from augcl.data.generators import planted
 from augcl.data.loading import level_of, load_graph
+from augcl.data.node_convert import as_node_graph
 from augcl.errors import InputError
+from augcl.evaluation.inputs import Target
+from augcl.evaluation.protocol import protocol_for
+from augcl.runs.embedding_file import read_embeddings, write_embeddings
 
 NODES = 60
 
@@ -61,6 +66,24 @@ def test_a_folder_of_ogb(graph, tmp_path):
     assert found.splits.train.sum().item() == 30
     assert found.splits.test[0, 40:].all()
     same_graph(load_graph(tmp_path / "ogbn-toy"), graph)
+
+
+def test_a_single_split_of_such_a_folder_judges(graph, tmp_path):
+    ogb_folder(tmp_path / "ogb", graph)
+    folder = arrays_folder(tmp_path / "arrays", graph)
+    for part, nodes in (("train", range(30)), ("val", range(30, 40)), ("test", range(40, 60))):
+        np.save(folder / f"{part}.npy", np.array(nodes))
+    Z = graph.x.numpy()
+    for name in ("ogb", "arrays"):
+        read = load_graph(tmp_path / name)
+        again = as_node_graph(augcl.load(tmp_path / name))
+        write_embeddings(tmp_path / "z.npz", Z, read)
+        for found in (read, again, read_embeddings(tmp_path / "z.npz").task):
+            score = augcl.evaluate(Z, found, progress=False)
+            assert (score.protocol, len(score.runs)) == ("public-split", 1)
+    masked = replace(read, splits=replace(read.splits, usual=False))  # as of the planetoid files
+    assert protocol_for(Target.of(masked)) == "linear-10-10-80"
+    assert protocol_for(Target.of(read), grouped=True) == "logistic-10fold"
 
 
 def test_ogb_labels_may_be_missing_or_several(graph, tmp_path):

@@ -105,8 +105,8 @@ def _graph_to_parts(graph: NodeGraph) -> Parts:
         if getattr(graph, key) is not None:
             tensors[key] = getattr(graph, key)
     if graph.splits is not None:
-        masks = vars(graph.splits).items()
-        tensors |= {f"splits.{part}": mask.clone() for part, mask in masks if mask is not None}
+        masks = graph.splits.masks().items()
+        tensors |= {f"splits.{part}": mask.clone() for part, mask in masks}
     about = {key: getattr(graph, key) for key in _ABOUT_NODES}
     return tensors, {**about, "width": graph.num_features}
 

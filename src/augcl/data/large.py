@@ -245,14 +245,15 @@ def ogb_splits(edges: Path, num_nodes: int) -> Splits | None:
             found.append([_mask(part, num_nodes, one.name) for part in parts])
     if not found:
         return None
-    return Splits(*(torch.stack(part) for part in zip(*found, strict=True)))
+    return Splits(*(torch.stack(part) for part in zip(*found, strict=True)), usual=True)
 
 
 def _array_splits(folder: Path, num_nodes: int) -> Splits | None:
     files = [folder / f"{part}.npy" for part in ("train", "val", "test")]
     if not all(file.is_file() for file in files):
         return None
-    return Splits(*(_mask(_mapped(file), num_nodes, file.name)[None] for file in files))
+    masks = (_mask(_mapped(file), num_nodes, file.name)[None] for file in files)
+    return Splits(*masks, usual=True)
 
 
 def _mask(nodes: Array, num_nodes: int, what: str) -> torch.Tensor:

@@ -24,13 +24,21 @@ if TYPE_CHECKING:
 class Splits:
     """S fixed splits of the nodes as masks (S, N) bool; Wiki-CS has 20.
 
-    `stopping` is for early stopping before a choice by `val`; no protocol here uses it.
+    `stopping` is for early stopping before a choice by `val`; no protocol here uses it. A single
+    split judges embeddings by default if it is the `usual` one of its data, as in OGB's folders;
+    papers judge the planetoid files by random splits, although they have one.
     """
 
     train: Tensor
     val: Tensor
     test: Tensor
     stopping: Tensor | None = None
+    usual: bool = False
+
+    def masks(self) -> dict[str, Tensor]:
+        """Return the parts that there are, by name."""
+        parts = {part: getattr(self, part) for part in ("train", "val", "test", "stopping")}
+        return {part: mask for part, mask in parts.items() if mask is not None}
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,10 +176,11 @@ class NodeGraph:
             if getattr(self, key) is not None:
                 parts[key] = getattr(self, key)
         if self.splits is not None:
-            for part, mask in vars(self.splits).items():
-                if mask is not None:
-                    one = len(mask) == 1 or (part == "test" and bool((mask == mask[0]).all()))
-                    parts[f"{part}_mask"] = mask[0].clone() if one else mask.t().contiguous()
+            for part, mask in self.splits.masks().items():
+                one = len(mask) == 1 or (part == "test" and bool((mask == mask[0]).all()))
+                parts[f"{part}_mask"] = mask[0].clone() if one else mask.t().contiguous()
+            if self.splits.usual:
+                parts["usual_split"] = True
         if self.names is not None:
             parts["node_names"] = self.names
         if self.classes is not None:
