@@ -63,7 +63,7 @@ def data(
         Console().print(Listing(("data set", "of", "what"), listed))
         return
     with phase(f"reading {Path(dataset).name}"):
-        how = Reading(target, task, missing, smiles, skip_bad)  # type: ignore[arg-type]
+        how = Reading(target, task, missing, smiles, skip_bad)
         of_nodes = level_of(dataset, data_dir=data_dir) == "node"
         read = load_graph if of_nodes else load_graphs
         facts = statistics(read(dataset, data_dir=data_dir, features=features, how=how))

@@ -116,10 +116,11 @@ def _graph_from_parts(tensors: dict[str, Tensor], about: dict[str, Any]) -> Node
     if "x" not in tensors:
         crow, column, values = (tensors.pop(part) for part in _CSR)
         tensors["x"] = torch_csr(crow, column, values, width)
-    masks = {key: tensors.pop(key) for key in list(tensors) if key.startswith("splits.")}
+    keys = [key for key in tensors if key.startswith("splits.")]
+    masks: dict[str, Any] = {key.removeprefix("splits."): tensors.pop(key) for key in keys}
     parts: dict[str, Any] = {**tensors, **about, "cleaned": _cleaned(about)}
     if masks:
-        parts["splits"] = Splits(**{key.removeprefix("splits."): masks[key] for key in masks})
+        parts["splits"] = Splits(**masks)
     return NodeGraph(**parts)
 
 

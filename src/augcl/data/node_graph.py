@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -33,7 +33,7 @@ class Splits:
     val: Tensor
     test: Tensor
     stopping: Tensor | None = None
-    usual: bool = False
+    usual: bool = field(default=False, kw_only=True)
 
     def masks(self) -> dict[str, Tensor]:
         """Return the parts that there are, by name."""

@@ -454,8 +454,7 @@ class GRACE(NodeEstimator):
             weights: PairWeights | BlockWeights
             weights = BlockWeights(self.hardness_, anchors, batch.labels, numbers=batch.ids)
         else:  # every one of them is needed twice
-            known = {"labels": batch.labels, "numbers": batch.ids}
-            weights = weights_of(self.hardness_, anchors, **known)
+            weights = weights_of(self.hardness_, anchors, labels=batch.labels, numbers=batch.ids)
         if self._weighed_epoch != self._epoch:  # one batch tells enough
             self._weight_facts = weights.describe(batch.labels)
             self._weighed_epoch = self._epoch

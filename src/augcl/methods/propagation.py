@@ -130,6 +130,15 @@ class Propagation(NodeReader, PlainMethod):
     def _blocks(self) -> Sequence[int]:
         return self.steps if isinstance(self.steps, tuple | list) else (self.steps,)
 
+    def columns(self, features: int) -> int:
+        """Return the columns of an embedding of data with so many features, at most.
+
+        >>> Propagation().columns(64), Propagation().columns(2000)
+        (256, 512)
+        """
+        every = features * len(self._blocks)
+        return every if self.width is None else min(self.width, every)
+
     def _learn(self, data: NodeGraph, generator: torch.Generator) -> None:
         x = data.x
         self.by_degree_ = x.layout != torch.sparse_csr and _all_rows_equal(x)
@@ -230,8 +239,8 @@ class Propagation(NodeReader, PlainMethod):
                 torch.sub(found, self.shifts_[block][part], out=blocks[block][:, part])
                 report(number)
             for rows in blocks_of(data.num_nodes):
-                for block in blocks if self.unit_rows else ():
-                    block[rows] = normalize(block[rows], dim=1)
+                for whole in blocks if self.unit_rows else ():
+                    whole[rows] = normalize(whole[rows], dim=1)
         if self.rotation_ is None:
             return z
         if data.num_nodes <= AUTOMATIC:
