@@ -107,7 +107,7 @@ def test_a_damaged_file_of_ogb_is_named(graph, tmp_path):
         read_graph(root)
 
 
-def arrays_folder(folder, graph, *, edges="npy", ids=None):
+def arrays_folder(folder, graph, *, edges="npy", ids=None, more=lambda piece: {}):
     folder.mkdir()
     np.save(folder / "features.npy", graph.x.numpy())
     np.save(folder / "labels.npy", graph.y.numpy())
@@ -120,7 +120,7 @@ def arrays_folder(folder, graph, *, edges="npy", ids=None):
         return folder
     (folder / "edges").mkdir()
     for number, piece in enumerate(np.array_split(pairs, 3, axis=1)):
-        table = pa.table({"source": piece[0], "target": piece[1], "weight": piece[0]})
+        table = pa.table({"source": piece[0], "target": piece[1], **more(piece)})
         pa.parquet.write_table(table, folder / "edges" / f"part-{number}.parquet", row_group_size=7)
     return folder
 
@@ -140,6 +140,36 @@ def test_a_folder_of_arrays(graph, tmp_path, edges, ids, monkeypatch):
     found = read_graph(folder)
     same_graph(found, graph)
     assert level_of(folder) == "node"
+
+
+def test_weights_of_edges_are_read_and_other_columns_named(graph, tmp_path, monkeypatch):
+    monkeypatch.setattr(large_files, "PIECE", 11)
+
+    def more(piece):
+        return {"weight": piece.sum(0) / 2, "since": piece[0]}
+
+    folder = arrays_folder(tmp_path / "big", graph, edges="parquet", more=more)
+    with pytest.warns(UserWarning, match=r"part-0\.parquet: column since not used") as said:
+        found = read_graph(folder)
+    assert len(said) == 1
+    assert torch.equal(found.edge_weight, graph.edge_index.sum(0) / 2)
+    last = folder / "edges" / "part-2.parquet"
+    pa.parquet.write_table(pa.parquet.read_table(last).drop_columns("weight"), last)
+    with (
+        pytest.raises(InputError, match="some files of edges have a column weight"),
+        pytest.warns(),
+    ):
+        read_graph(folder)
+
+
+@pytest.mark.parametrize("edges", ["npy", "parquet"])
+def test_a_folder_of_arrays_without_features(graph, tmp_path, edges):
+    folder = arrays_folder(tmp_path / "big", graph, edges=edges)
+    (folder / "features.npy").unlink()
+    found = load_graph(folder)
+    same_graph(found, replace(graph, x=torch.ones(NODES, 1)))
+    (folder / "labels.npy").unlink()
+    assert load_graph(folder).num_nodes == int(graph.edge_index.max()) + 1
 
 
 def memory_maps():

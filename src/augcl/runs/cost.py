@@ -429,8 +429,8 @@ def look_at_steps(data: GraphSet | NodeGraph, plan: Plan) -> list[Finding]:
 
 FITS = (
     f"one step up to {AUTOMATIC:,} nodes (5 GB with weights); mini-batches above (6 GB for "
-    "1,000,000 nodes and 10,000,000 edges); features beyond memory in features.npy or an unpacked .npz, as a "
-    "memory map; edges and embeddings must fit into memory (docs/scaling.md)"
+    "1,000,000 nodes and 10,000,000 edges); features beyond memory in features.npy or an "
+    "unpacked .npz, as a memory map; edges and embeddings must fit into memory (docs/scaling.md)"
 )
 
 
