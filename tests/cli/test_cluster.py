@@ -21,6 +21,8 @@ from augcl.runs.workers import open_workers
 from cluster_tasks import Numbered
 
 pytest.importorskip("distributed", reason="optional: Dask is not installed")
+import distributed
+
 from augcl.runs import cluster as cluster_module
 
 TESTS = Path(__file__).parents[1]
@@ -125,15 +127,57 @@ def records(folder):
     }
 
 
-def test_a_table_is_the_same_byte_for_byte_as_without_a_cluster(succeeds, machines, hidden):
+TABLE = ("reproduce", "graph-classification", "--datasets", "MUTAG", "--seeds", 1)
+TABLE += ("--methods", "untrained,GraphCL", "--epochs", 1)
+
+
+@pytest.fixture(scope="module")
+def here(succeeds, hidden):
+    """A table that was computed without a cluster."""
     pytest.importorskip("matplotlib", reason="optional: matplotlib is not installed")
-    command = ("reproduce", "graph-classification", "--datasets", "MUTAG", "--seeds", 1)
-    command += ("--methods", "untrained,GraphCL", "--epochs", 1)
-    succeeds(*command, "--jobs", 1, "--out", hidden / "here")
-    succeeds(*command, "--cluster", machines.file, "--out", hidden / "there")
-    assert tables(hidden / "there") == tables(hidden / "here")
-    assert records(hidden / "there") == records(hidden / "here")
+    succeeds(*TABLE, "--jobs", 1, "--out", hidden / "here")
+    return hidden / "here"
+
+
+def test_a_table_is_the_same_byte_for_byte_as_without_a_cluster(succeeds, machines, hidden, here):
+    succeeds(*TABLE, "--cluster", machines.file, "--out", hidden / "there")
+    assert tables(hidden / "there") == tables(here)
+    assert records(hidden / "there") == records(here)
     assert [p for p in (hidden / "there").rglob("*") if p.suffix in (".lock", ".tmp")] == []
+
+
+def test_a_table_is_the_same_when_a_worker_is_killed_at_a_cell(augcl, machines, hidden, here):
+    machines.add_worker()
+    killed = []
+
+    def kill():
+        with distributed.Client(scheduler_file=str(machines.file)) as client:
+            client.wait_for_workers(3, timeout=120)
+            ready.set()
+            pids = client.run(os.getpid)
+            busy = []
+
+            def begun():
+                busy[:] = [at for at, tasks in client.processing().items() if tasks]
+                return busy
+
+            wait_for(begun)
+            (victim,) = [w for w in machines.workers if w.pid == pids[busy[0]]]
+            victim.send_signal(signal.SIGKILL)
+            killed.append(victim)
+
+    ready = threading.Event()
+    killer = threading.Thread(target=kill)
+    killer.start()
+    assert ready.wait(120)
+    answer = augcl(*TABLE, "--cluster", machines.file, "--out", hidden / "survived")
+    killer.join()
+    assert (answer.code, len(killed)) == (0, 1)
+    assert "is lost: its trainings start again elsewhere" in answer.err
+    machines.workers.remove(killed[0])
+    killed[0].wait()
+    assert tables(hidden / "survived") == tables(here)
+    assert records(hidden / "survived") == records(here)
 
 
 def test_seeds_on_workers_that_are_sent_the_data_give_the_same_bits(

@@ -4,6 +4,7 @@ import re
 import pytest
 
 from augcl import __version__
+from augcl.data import NodeGraph
 
 
 def test_the_data_sets_are_listed_with_a_word_on_each(succeeds):
@@ -142,3 +143,11 @@ def test_help_of_reproduce_names_every_reproduction(succeeds):
 
     text = succeeds("reproduce", "--help").replace("│", " ")
     assert set(REPRODUCTIONS) <= set(re.findall(r"[\w-]+", text))
+
+
+def test_one_graph_is_described_without_a_copy(succeeds, monkeypatch):
+    def copied(graph):
+        raise AssertionError("as_node_graph cleans the edges of a Data again")
+
+    monkeypatch.setattr(NodeGraph, "to_data", copied)
+    assert "1797" in succeeds("data", "digits-knn")

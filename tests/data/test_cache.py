@@ -130,7 +130,7 @@ def test_a_single_graph_comes_back_whole(source, width):
     assert torch.equal(again.x.to_dense(), graph.x.to_dense())
     assert torch.equal(again.edge_index, graph.edge_index)
     assert torch.equal(again.y, graph.y)
-    for part, mask in vars(graph.splits).items():
+    for part, mask in graph.splits.masks().items():
         assert torch.equal(getattr(again.splits, part), mask)
     assert (again.names, again.name) == (graph.names, "mine")
     assert again.cleaned == graph.cleaned is not None

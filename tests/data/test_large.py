@@ -1,6 +1,7 @@
 """Files for large graphs: OGB's folders, memory maps, edge lists in pieces, ids of any size."""
 
 import gzip
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -9,13 +10,18 @@ import pyarrow.parquet
 import pytest
 import torch
 
+import augcl
 from augcl.data import large as large_files
 from augcl.data import npz as npz_files
 from augcl.data import sparse as sparse_features
 from augcl.data.formats import read_graph
 from augcl.data.generators import planted
 from augcl.data.loading import level_of, load_graph
+from augcl.data.node_convert import as_node_graph
 from augcl.errors import InputError
+from augcl.evaluation.inputs import Target
+from augcl.evaluation.protocol import protocol_for
+from augcl.runs.embedding_file import read_embeddings, write_embeddings
 
 NODES = 60
 
@@ -62,6 +68,24 @@ def test_a_folder_of_ogb(graph, tmp_path):
     same_graph(load_graph(tmp_path / "ogbn-toy"), graph)
 
 
+def test_a_single_split_of_such_a_folder_judges(graph, tmp_path):
+    ogb_folder(tmp_path / "ogb", graph)
+    folder = arrays_folder(tmp_path / "arrays", graph)
+    for part, nodes in (("train", range(30)), ("val", range(30, 40)), ("test", range(40, 60))):
+        np.save(folder / f"{part}.npy", np.array(nodes))
+    Z = graph.x.numpy()
+    for name in ("ogb", "arrays"):
+        read = load_graph(tmp_path / name)
+        again = as_node_graph(augcl.load(tmp_path / name))
+        write_embeddings(tmp_path / "z.npz", Z, read)
+        for found in (read, again, read_embeddings(tmp_path / "z.npz").task):
+            score = augcl.evaluate(Z, found, progress=False)
+            assert (score.protocol, len(score.runs)) == ("public-split", 1)
+    masked = replace(read, splits=replace(read.splits, usual=False))  # as of the planetoid files
+    assert protocol_for(Target.of(masked)) == "linear-10-10-80"
+    assert protocol_for(Target.of(read), grouped=True) == "logistic-10fold"
+
+
 def test_ogb_labels_may_be_missing_or_several(graph, tmp_path):
     root = ogb_folder(tmp_path / "toy", graph)
     label = root / "raw" / "node-label.csv.gz"
@@ -83,7 +107,7 @@ def test_a_damaged_file_of_ogb_is_named(graph, tmp_path):
         read_graph(root)
 
 
-def arrays_folder(folder, graph, *, edges="npy", ids=None):
+def arrays_folder(folder, graph, *, edges="npy", ids=None, more=lambda piece: {}):
     folder.mkdir()
     np.save(folder / "features.npy", graph.x.numpy())
     np.save(folder / "labels.npy", graph.y.numpy())
@@ -96,7 +120,7 @@ def arrays_folder(folder, graph, *, edges="npy", ids=None):
         return folder
     (folder / "edges").mkdir()
     for number, piece in enumerate(np.array_split(pairs, 3, axis=1)):
-        table = pa.table({"source": piece[0], "target": piece[1], "weight": piece[0]})
+        table = pa.table({"source": piece[0], "target": piece[1], **more(piece)})
         pa.parquet.write_table(table, folder / "edges" / f"part-{number}.parquet", row_group_size=7)
     return folder
 
@@ -116,6 +140,36 @@ def test_a_folder_of_arrays(graph, tmp_path, edges, ids, monkeypatch):
     found = read_graph(folder)
     same_graph(found, graph)
     assert level_of(folder) == "node"
+
+
+def test_weights_of_edges_are_read_and_other_columns_named(graph, tmp_path, monkeypatch):
+    monkeypatch.setattr(large_files, "PIECE", 11)
+
+    def more(piece):
+        return {"weight": piece.sum(0) / 2, "since": piece[0]}
+
+    folder = arrays_folder(tmp_path / "big", graph, edges="parquet", more=more)
+    with pytest.warns(UserWarning, match=r"part-0\.parquet: column since not used") as said:
+        found = read_graph(folder)
+    assert len(said) == 1
+    assert torch.equal(found.edge_weight, graph.edge_index.sum(0) / 2)
+    last = folder / "edges" / "part-2.parquet"
+    pa.parquet.write_table(pa.parquet.read_table(last).drop_columns("weight"), last)
+    with (
+        pytest.raises(InputError, match="some files of edges have a column weight"),
+        pytest.warns(),
+    ):
+        read_graph(folder)
+
+
+@pytest.mark.parametrize("edges", ["npy", "parquet"])
+def test_a_folder_of_arrays_without_features(graph, tmp_path, edges):
+    folder = arrays_folder(tmp_path / "big", graph, edges=edges)
+    (folder / "features.npy").unlink()
+    found = load_graph(folder)
+    same_graph(found, replace(graph, x=torch.ones(NODES, 1)))
+    (folder / "labels.npy").unlink()
+    assert load_graph(folder).num_nodes == int(graph.edge_index.max()) + 1
 
 
 def memory_maps():
@@ -188,3 +242,24 @@ def test_statistics_of_large_features_take_some_rows(monkeypatch):
     assert 0.2 < sparse_features.share_filled(x) < 0.8
     x[555] = float("nan")
     assert sparse_features.first_bad_row(x) == 555
+
+
+def test_of_a_large_memory_map_some_rows_are_checked_and_the_training_checks_all(
+    tmp_path, monkeypatch
+):
+    graph = planted(1000, classes=3, degree=5, features=4)
+    graph.x[501, 2] = float("nan")
+    folder = arrays_folder(tmp_path / "big", graph)
+    with pytest.raises(InputError, match="NaN or infinity, first at node 501"):
+        load_graph(folder)
+    monkeypatch.setattr(sparse_features, "LARGE", 100)
+    monkeypatch.setattr(sparse_features, "SOME", 100)
+    found = load_graph(folder)
+    for batch_nodes in (None, 500):
+        with pytest.raises(InputError, match="features of big hold NaN or infinity"):
+            augcl.GRACE(epochs=1, batch_nodes=batch_nodes).fit(found)
+    with pytest.raises(InputError, match="NaN or infinity"):
+        augcl.Propagation().fit(found)
+    np.save(folder / "features.npy", np.full((1000, 4), np.inf, np.float32))
+    with pytest.raises(InputError, match="NaN or infinity, first at node 0"):
+        load_graph(folder)

@@ -21,7 +21,7 @@ def equal(one, two):
     assert one.y is None or torch.equal(one.y, two.y)
     assert (one.splits is None) == (two.splits is None)
     if one.splits is not None:
-        for part, mask in vars(one.splits).items():
+        for part, mask in one.splits.masks().items():
             other = getattr(two.splits, part)
             assert (mask is None and other is None) or torch.equal(mask, other)
     return True

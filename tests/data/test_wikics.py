@@ -34,7 +34,7 @@ def test_as_pyg_data_and_back_nothing_is_lost(tmp_path):
     assert data.train_mask.shape == data.val_mask.shape == data.stopping_mask.shape == (12, 20)
     assert data.test_mask.shape == (12,)
     graph, again = read_wikics(tmp_path / "wiki-cs" / "data.json"), as_node_graph(data)
-    for part, mask in vars(graph.splits).items():
+    for part, mask in graph.splits.masks().items():
         assert torch.equal(getattr(again.splits, part), mask)
     assert torch.equal(again.x, graph.x)
     assert torch.equal(again.edge_index, graph.edge_index)

@@ -103,6 +103,22 @@ def test_the_errors_of_an_oracle_stay_whichever_columns_are_drawn():
     assert float((taken & false).sum() / taken.sum()) == pytest.approx(0.8, abs=0.08)
 
 
+def test_the_errors_of_an_oracle_stay_in_whatever_batch_two_nodes_meet():
+    labels = torch.arange(300) % 3
+    z, _ = draw(300, seed=3)
+    oracle = Oracle(recall=0.5).fit([])
+    whole = BlockWeights(oracle, z, labels).block(torch.arange(300), torch.arange(300))
+    for ids in (torch.arange(0, 300, 2), torch.arange(100, 250)):
+        known = {"labels": labels[ids], "numbers": ids}
+        computed = BlockWeights(oracle, z[ids], **known)
+        some = torch.arange(0, len(ids), 3)
+        assert torch.equal(computed.block(ALL, some), whole[ids][:, ids[some]])
+        for stored in (computed.block(ALL, ALL), PairWeights.of(oracle, z[ids], **known)):
+            found = stored if isinstance(stored, torch.Tensor) else stored.block(ALL, ALL)
+            others = ~torch.eye(len(ids), dtype=torch.bool)  # a node is no negative of its own
+            assert torch.equal(found[others] > 0.5, whole[ids][:, ids][others] > 0.5)
+
+
 def test_the_number_of_pairs_decides(monkeypatch):
     z, _ = draw(10)
     assert isinstance(weights_of(NearestOut(), z), PairWeights)
@@ -196,3 +212,35 @@ def test_sampled_negatives_never_need_a_tensor_of_all_pairs(monkeypatch, name):
     with Largest() as largest:
         model.fit(planted(size, classes=3, features=8))
     assert largest.numbers < size**2 / 10
+
+
+@pytest.mark.filterwarnings("ignore::augcl.hardness.CollapseWarning")
+@pytest.mark.parametrize("candidates", [50, "all"])
+@pytest.mark.parametrize("name", HARDNESSES)
+def test_mini_batches_train_with_every_hardness(monkeypatch, name, candidates):
+    seen = []
+    given = BlockWeights if candidates == 50 else PairWeights.of
+    monkeypatch.setattr(
+        "augcl.methods.grace.BlockWeights", lambda *a, **k: seen.append(k) or given(*a, **k)
+    )
+    monkeypatch.setattr(
+        "augcl.methods.grace.weights_of", lambda *a, **k: seen.append(k) or weights_of(*a, **k)
+    )
+    model = GCA(
+        hardness=HARDNESSES[name](),
+        candidates=candidates,
+        batch_nodes=150,
+        epochs=4,
+        warmup=2,
+        width=8,
+        sample=64,
+    )
+    graph = planted(500, classes=3, noise=1.0)
+    history = model.fit(graph).history_
+    assert all(0 < metrics["loss"] < 20 for metrics in history)
+    if name not in ("dcl", "hcl"):  # these have no weights
+        assert 0 < history[-1]["weight_std"] < 5
+        for epoch in (seen[:4], seen[4:8]):  # the nodes of four batches
+            assert torch.equal(
+                torch.cat([k["numbers"] for k in epoch]).sort().values, torch.arange(500)
+            )

@@ -1,3 +1,5 @@
+import dataclasses
+
 import numpy as np
 import pytest
 import torch
@@ -5,12 +7,17 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_val_score
 
 import references
-from augcl import GCA, GRACE, InputError, RawFeatures
+from augcl import GCA, GRACE, InputError, Oracle, RawFeatures
 from augcl.data import NodeGraph
 from augcl.hardness import Hardness, Uniform
 from augcl.losses.node_info_nce import PairWeights, node_info_nce
+from augcl.methods import grace
+from augcl.methods.grace import few_columns
+from augcl.ops.cosine import cosine
+from augcl.ops.diffusion import smoothed
 from augcl.runs.run import Spec
 from augcl.training.batches import NodeBatch
+from augcl.views.nodes import NodeViews
 from quick_nodes import losses, quick, same, uncertainty
 
 # What it gives
@@ -242,3 +249,25 @@ def test_the_losses_of_nodes_are_the_loss_and_drawn_nodes_stand_for_all(graph, m
     assert torch.allclose(some.mean(), whole, rtol=0.05)
     large = quick(epochs=1, batch_nodes=32).fit(graph)
     assert large.node_losses(graph, torch.Generator().manual_seed(0)) is None
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_many_columns_of_features_are_compared_in_fewer(sparse, monkeypatch):
+    generator = torch.Generator().manual_seed(1)
+    x = (torch.rand(300, 900, generator=generator) < (0.02 if sparse else 0.1)).float()
+    x[:150] += (torch.rand(900, generator=generator) < 0.01).float()  # two groups
+    pairs = torch.randint(300, (2, 600), generator=generator)
+    graph = NodeGraph.from_arrays(pairs=pairs, num_nodes=300, x=x)
+    assert (graph.x.layout == torch.sparse_csr) == sparse
+    view = NodeViews(graph).clean
+    assert torch.equal(few_columns(view), x)  # not large: bit for bit
+    expected = smoothed(x, view.edges)
+    monkeypatch.setattr(grace, "MOST_NUMBERS", 1000)
+    found = few_columns(view)
+    assert found.shape == (300, 512)
+    assert torch.equal(found, few_columns(view))
+    error = cosine(*2 * [smoothed(found, view.edges)]) - cosine(expected, expected)
+    assert float(error.square().mean().sqrt()) < 0.06
+    model = GRACE(hardness=Oracle(among="features"), epochs=1, width=8, warmup=0)
+    graph = dataclasses.replace(graph, y=torch.arange(300) // 150)
+    assert model.fit(graph)._features[1].shape == (300, 512)

@@ -1,5 +1,6 @@
 """Propagation against the dense linear solve and a loop over nodes, and as a method like others."""
 
+from contextlib import contextmanager
 from dataclasses import replace
 
 import networkx as nx
@@ -7,10 +8,14 @@ import numpy as np
 import pytest
 import torch
 from sklearn.base import clone
+from torch.utils._python_dispatch import TorchDispatchMode
 
 import references
 from augcl import InputError, Propagation, evaluate, load, load_model
 from augcl.data import NodeGraph
+from augcl.data.generators import planted
+from augcl.methods import propagation
+from augcl.ops.reduction import leading_directions
 
 PLAIN = {"width": None, "unit_rows": False, "rotate": False}
 
@@ -168,3 +173,53 @@ def test_it_tells_the_digits():
 def test_a_wrong_option_is_named(graph, option, message):
     with pytest.raises(InputError, match=message):
         Propagation(**option).fit(graph)
+
+
+class NewNumbers(TorchDispatchMode):
+    """Note the most numbers in a new tensor that an operation returns."""
+
+    def __init__(self, known):
+        super().__init__()
+        self.most, self.known = 0, known.untyped_storage().data_ptr()
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        found = func(*args, **(kwargs or {}))
+        new = isinstance(found, torch.Tensor) and found.untyped_storage().data_ptr() != self.known
+        self.most = max(self.most, found.numel() if new else 0)
+        return found
+
+
+def test_the_features_of_a_large_graph_are_not_copied_as_a_whole(monkeypatch):
+    graph = planted(40_000, features=96, degree=3)
+    settings = {"unit_rows": False, "width": None, "progress": False}
+    expected = Propagation(**settings).fit_transform(graph)
+    monkeypatch.setattr(propagation, "AUTOMATIC", 1000)
+    with NewNumbers(graph.x) as new:
+        model = Propagation(**settings).fit(graph)
+    assert 40_000 * 32 <= new.most < 40_000 * 96 / 2
+    np.testing.assert_allclose(model.transform(graph), expected, atol=1e-5)
+
+
+@pytest.mark.parametrize("width", [None, 16])
+def test_every_step_is_reported_on_a_graph_of_any_size(graph, width, monkeypatch):
+    bars = []
+
+    @contextmanager
+    def recorded(title, total, **how):
+        bars.append((title.split()[-1], total, how["show"], []))
+        yield lambda done, note="": bars[-1][-1].append(done)
+
+    found = []
+
+    def directions(*args, **how):
+        found.append(len(bars))
+        return leading_directions(*args, **how)
+
+    monkeypatch.setattr(propagation, "progress_bar", recorded)
+    monkeypatch.setattr(propagation, "leading_directions", directions)
+    Propagation(width=width).fit_transform(graph)
+    assert [bar[0] for bar in bars] == ["fit", "embed"]
+    assert set(found) <= {1}  # the bar of the fit is there
+    for _, total, show, done in bars:
+        assert show
+        assert done == list(range(1, total + 1))

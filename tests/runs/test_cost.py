@@ -100,3 +100,22 @@ def test_the_doctor_says_what_a_step_takes():
         "all 1,000 nodes, with 100 sampled negatives; weights of all pairs in 1 MB"
     )
     assert "about 500 of 1,000 nodes" in said[500][0].what
+
+
+def test_propagation_beside_and_the_data_are_priced():
+    graph = planted(20_000, features=200)
+    alone = Spec("planted-20000", method="GCA", hardness="augcl", options={"batch_nodes": 500})
+    both = replace(alone, beside="Propagation")
+    plans = [Plan.of(spec, graph) for spec in (alone, both)]
+    assert [plan.beside for plan in plans] == [0, 512]
+    first, second = (estimate(graph, plan).memory for plan in plans)
+    assert second > first + 4 * 20_000 * 512
+    assert first > graph.x.numel() * 4 + graph.edge_index.numel() * 8
+    unlabelled = replace(graph, y=None)  # nothing to judge
+    assert estimate(unlabelled, plans[1]).memory < second
+
+
+def test_the_doctor_says_what_fits_where():
+    for plan in (Plan(4, 2, 32), Plan(4, 2, 32, batch_nodes=500)):
+        said = {finding.about: finding.what for finding in look_at_steps(planted(1000), plan)}
+        assert "one step up to 100,000 nodes" in said["what fits where"]

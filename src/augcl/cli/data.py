@@ -45,9 +45,10 @@ def data(
 
     Example: augcl data molecules.csv --target logP
     """
-    from augcl.data import load, names, statistics
+    from augcl.data import Reading, load_graph, load_graphs, names, statistics
     from augcl.data.catalogue import GRAPH_SETS, NODE_SETS
     from augcl.data.formats import KNOWN
+    from augcl.data.loading import level_of
     from augcl.data.summary import described_columns
     from augcl.training.progress import phase
 
@@ -62,17 +63,10 @@ def data(
         Console().print(Listing(("data set", "of", "what"), listed))
         return
     with phase(f"reading {Path(dataset).name}"):
-        loaded = load(
-            dataset,
-            data_dir=data_dir,
-            features=features,
-            target=target,
-            task=task,
-            missing=missing,
-            smiles=smiles,
-            skip_bad=skip_bad,
-        )
-        facts = statistics(loaded)
+        how = Reading(target, task, missing, smiles, skip_bad)
+        of_nodes = level_of(dataset, data_dir=data_dir) == "node"
+        read = load_graph if of_nodes else load_graphs
+        facts = statistics(read(dataset, data_dir=data_dir, features=features, how=how))
     if as_json:
         typer.echo(json.dumps(facts, indent=1))
         return

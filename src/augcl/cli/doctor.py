@@ -118,10 +118,12 @@ def _data(
     try_it: bool,
     show: bool,
 ) -> tuple[str, list[Finding], dict[str, Any]]:
+    from augcl.cli.train import FLOORS
     from augcl.data.catalogue import known_name
     from augcl.data.loading import level_of
     from augcl.runs.cost import look_at_cost
     from augcl.runs.data_check import look_at_data
+    from augcl.runs.recommend import BESIDE
     from augcl.runs.run import Spec, check
     from augcl.training.progress import phase
 
@@ -137,6 +139,7 @@ def _data(
         dataset,
         method=method,
         hardness="augcl" if hardness_options else "none",
+        beside=BESIDE[FLOORS["node" if of_nodes else "graph"]],
         features=features,
         options=options,
         hardness_options=hardness_options,

@@ -28,7 +28,8 @@ def evaluate(
             help="auto, tu-svm-10fold (graphs), linear-10-10-80, logistic-10-10-80, wikics-20 or "
             "grace-liblinear (nodes), logistic-10fold, ridge-10fold or kernel-ridge-10fold "
             "(numbers), public-split, deepwalk-multilabel. auto follows what the file says about "
-            "itself, else takes tu-svm-10fold for classes."
+            "itself (public-split for data with several splits, or with one in a folder of OGB's "
+            "layout or of arrays), else takes tu-svm-10fold for classes."
         ),
     ] = "auto",
     task: Annotated[

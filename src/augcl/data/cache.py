@@ -105,8 +105,8 @@ def _graph_to_parts(graph: NodeGraph) -> Parts:
         if getattr(graph, key) is not None:
             tensors[key] = getattr(graph, key)
     if graph.splits is not None:
-        masks = vars(graph.splits).items()
-        tensors |= {f"splits.{part}": mask.clone() for part, mask in masks if mask is not None}
+        masks = graph.splits.masks().items()
+        tensors |= {f"splits.{part}": mask.clone() for part, mask in masks}
     about = {key: getattr(graph, key) for key in _ABOUT_NODES}
     return tensors, {**about, "width": graph.num_features}
 
@@ -116,10 +116,11 @@ def _graph_from_parts(tensors: dict[str, Tensor], about: dict[str, Any]) -> Node
     if "x" not in tensors:
         crow, column, values = (tensors.pop(part) for part in _CSR)
         tensors["x"] = torch_csr(crow, column, values, width)
-    masks = {key: tensors.pop(key) for key in list(tensors) if key.startswith("splits.")}
+    keys = [key for key in tensors if key.startswith("splits.")]
+    masks: dict[str, Any] = {key.removeprefix("splits."): tensors.pop(key) for key in keys}
     parts: dict[str, Any] = {**tensors, **about, "cleaned": _cleaned(about)}
     if masks:
-        parts["splits"] = Splits(**{key.removeprefix("splits."): masks[key] for key in masks})
+        parts["splits"] = Splits(**masks)
     return NodeGraph(**parts)
 
 

@@ -272,6 +272,7 @@ KNOWN_KEYS = frozenset(
         "edge_column_names",
         "target_names",
         "train_mask",
+        "usual_split",
         "val_mask",
         "test_mask",
         "stopping_mask",

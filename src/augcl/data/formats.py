@@ -17,7 +17,7 @@ from augcl.data.csv_folder import (
 )
 from augcl.data.graph import GraphSet
 from augcl.data.graphml import SUFFIXES, read_graphml, read_graphml_graph
-from augcl.data.large import EDGES, FEATURES, large_file, ogb_splits, read_large
+from augcl.data.large import ARRAYS, EDGES, large_file, ogb_splits, read_large
 from augcl.data.limits import reading
 from augcl.data.molecules import read_molecules
 from augcl.data.node_convert import as_node_graph
@@ -36,7 +36,7 @@ KNOWN = (
     "GraphML/GML (one file or a folder of them), a gnn-benchmark or heterophilous-graphs .npz, "
     "Wiki-CS data.json, "
     "a folder of planetoid files (ind.NAME.x …), an OGB folder (raw/edge.csv.gz), "
-    "or a folder with features.npy and edges.npy"
+    "or a folder with edges.npy (features.npy)"
 )
 
 
@@ -114,7 +114,7 @@ def _read_graph(path: Path, told: Reading) -> NodeGraph:
             return with_task(
                 cached_graph(file, lambda found: read_wikics(found, told), told.missing), told
             )
-        if file.name == FEATURES:  # its features are mapped already
+        if file.name in ARRAYS:  # its features are mapped already
             return with_task(read_large(file, told), told)
         if file.name == EDGES:
             graph = cached_graph(file.parent, lambda _: read_large(file, told), told.mark)

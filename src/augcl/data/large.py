@@ -37,20 +37,21 @@ from augcl.files import regular
 Array = np.ndarray[Any, Any]
 
 EDGES, FEATURES = "edge.csv.gz", "features.npy"
-"""The files by which the two layouts are known."""
+ARRAYS = (FEATURES, "edges.npy", "edges")
+"""The files, and a folder, by which the two layouts are known."""
 PIECE = 1 << 20
 """Edges of a Parquet file that are read at a time."""
 
 
 def large_file(folder: Path) -> Path | None:
     """Return the file by which a folder is known as one of these layouts, None if it is none."""
-    places = (folder / "raw" / EDGES, folder / EDGES, folder / FEATURES)
-    return next((file for file in places if file.is_file()), None)
+    places = (folder / "raw" / EDGES, folder / EDGES, *(folder / name for name in ARRAYS))
+    return next((p for p in places if p.is_file() or any(p.glob("*.parquet"))), None)
 
 
 def read_large(file: Path, how: Reading) -> NodeGraph:
     """Read the graph of the folder in which `large_file` found the file."""
-    return read_arrays(file.parent, how) if file.name == FEATURES else read_ogb(file, how)
+    return read_arrays(file.parent, how) if file.name in ARRAYS else read_ogb(file, how)
 
 
 def read_ogb(edges: Path, how: Reading) -> NodeGraph:
@@ -97,11 +98,11 @@ def read_ogb(edges: Path, how: Reading) -> NodeGraph:
 def read_arrays(folder: Path, how: Reading) -> NodeGraph:
     """Read a folder of arrays; the features are a memory map.
 
-    ``features.npy`` (N, F); ``edges.npy`` (E, 2) or (2, E), or ``edges.parquet``, or a folder
-    ``edges`` of such files, with the columns ``source`` and ``target``. Optional:
-    ``labels.npy`` (N,); ``ids.npy`` (N,), whole numbers of any size or text, by which edges name
-    the nodes (else 0 … N − 1); ``train.npy``, ``val.npy`` and ``test.npy`` with masks (N,) or
-    places of nodes.
+    ``edges.npy`` (E, 2) or (2, E), or ``edges.parquet``, or a folder ``edges`` of such files, with
+    the columns ``source``, ``target`` and, if edges have weights, ``weight``. Optional:
+    ``features.npy`` (N, F), constant 1 if absent; ``labels.npy`` (N,); ``ids.npy`` (N,), whole
+    numbers of any size or text, by which edges name the nodes (else 0 … N − 1); ``train.npy``,
+    ``val.npy`` and ``test.npy`` with masks (N,) or places of nodes.
 
     Examples
     --------
@@ -113,22 +114,30 @@ def read_arrays(folder: Path, how: Reading) -> NodeGraph:
     >>> read_arrays(folder, Reading()).edge_index.tolist()
     [[1, 2], [2, 1]]
     """
-    x = _mapped(folder / FEATURES)
-    ids = _mapped(folder / "ids.npy") if (folder / "ids.npy").is_file() else None
+    files = (folder / name for name in (FEATURES, "ids.npy", "labels.npy"))
+    x, ids, labels = (_mapped(file) if file.is_file() else None for file in files)
     with mistakes_in(folder):
-        if x.ndim != 2 or x.dtype.kind not in "iufb":
+        if x is not None and (x.ndim != 2 or x.dtype.kind not in "iufb"):
             raise InputError(f"{FEATURES} has shape {x.shape}: expected (N, F) numbers")
-        if ids is not None and (ids.shape != (len(x),) or len(np.unique(ids)) < len(ids)):
-            raise InputError(f"ids.npy: give {len(x)} different ids, one for each row of features")
+        known = next((len(part) for part in (x, ids, labels) if part is not None), None)
+        if ids is not None and (ids.shape != (known,) or len(np.unique(ids)) < len(ids)):
+            raise InputError(f"ids.npy: give {known} different ids, one for each row of features")
         numbered = _Numbered(ids)
-        pairs = np.concatenate([numbered(piece) for piece in _edge_pieces(folder)], axis=1)
-        labels = folder / "labels.npy"
+        found = [(numbered(pairs), weight) for pairs, weight in _edge_pieces(folder)]
+        pairs = np.concatenate([pairs for pairs, _ in found], axis=1)
+        weights = [weight for _, weight in found if weight is not None]
+        if weights and len(weights) < len(found):
+            raise InputError(
+                "some files of edges have a column weight, others none: give it to all"
+            )
+        count = int(pairs.max(initial=-1)) + 1 if known is None else known
         return _graph(
             pairs=pairs,
-            num_nodes=len(x),
-            x=x if x.dtype == np.float32 else np.asarray(x, np.float32),
-            labels=_mapped(labels) if labels.is_file() else None,
-            splits=_array_splits(folder, len(x)),
+            num_nodes=count,
+            x=x if x is None or x.dtype == np.float32 else np.asarray(x, np.float32),
+            labels=labels,
+            edge_weight=torch.from_numpy(np.concatenate(weights)) if weights else None,
+            splits=_array_splits(folder, count),
             how=how,
             name=folder.name,
         )
@@ -210,8 +219,8 @@ def _mapped(path: Path) -> Array:
     return found
 
 
-def _edge_pieces(folder: Path) -> Iterator[Array]:
-    """Yield (2, P) ids of the ends of edges, as many as are read at a time."""
+def _edge_pieces(folder: Path) -> Iterator[tuple[Array, Array | None]]:
+    """Yield (2, P) ids of the ends of edges and (P,) weights, as many as are read at a time."""
     array = folder / "edges.npy"
     if array.is_file():
         edges = _mapped(array)
@@ -219,7 +228,7 @@ def _edge_pieces(folder: Path) -> Iterator[Array]:
             raise InputError(f"edges.npy has shape {edges.shape}: expected (E, 2) or (2, E)")
         edges = edges.T if edges.shape[1] == 2 else edges
         for start in range(0, max(1, edges.shape[1]), PIECE):
-            yield np.asarray(edges[:, start : start + PIECE])
+            yield np.asarray(edges[:, start : start + PIECE]), None
         return
     files = [folder / "edges.parquet", *sorted((folder / "edges").glob("*.parquet"))]
     files = [file for file in files if file.is_file()]
@@ -229,12 +238,25 @@ def _edge_pieces(folder: Path) -> Iterator[Array]:
         regular(file)
         try:
             pieces = open_parquet(file)
-            for batch in pieces.iter_batches(PIECE, columns=["source", "target"]):
-                yield np.stack([column.to_numpy(zero_copy_only=False) for column in batch.columns])
+            schema = pieces.schema_arrow
+            numeric = [f.name for f in schema if pa.types.is_integer(f.type) or _is_float(f.type)]
+            weight = ["weight"] if "weight" in numeric else []
+            rest = [name for name in schema.names if name not in ("source", "target", *weight)]
+            if rest and file == files[0]:
+                cure = "of an edge its source, its target and a number as weight are read"
+                warn_unused(str(file), rest, cure)
+            for batch in pieces.iter_batches(PIECE, columns=["source", "target", *weight]):
+                ends = [batch[name].to_numpy(zero_copy_only=False) for name in ("source", "target")]
+                values = batch["weight"].to_numpy(zero_copy_only=False) if weight else None
+                yield np.stack(ends), None if values is None else values.astype(np.float64)
         except InputError:
             raise
         except (pa.ArrowException, KeyError, ValueError, OSError) as error:
             raise InputError(f"{file.name}: give the columns source and target: {error}") from None
+
+
+def _is_float(kind: Any) -> bool:
+    return bool(pa.types.is_floating(kind))
 
 
 class _Numbered:
@@ -273,14 +295,15 @@ def ogb_splits(edges: Path, num_nodes: int) -> Splits | None:
             found.append([_mask(_csv(f, pa.int64())[:, 0], num_nodes, str(f)) for f in files])
     if not found:
         return None
-    return Splits(*(torch.stack(part) for part in zip(*found, strict=True)))
+    return Splits(*(torch.stack(part) for part in zip(*found, strict=True)), usual=True)
 
 
 def _array_splits(folder: Path, num_nodes: int) -> Splits | None:
     files = [folder / f"{part}.npy" for part in ("train", "val", "test")]
     if not all(file.is_file() for file in files):
         return None
-    return Splits(*(_mask(_mapped(file), num_nodes, file.name)[None] for file in files))
+    masks = (_mask(_mapped(file), num_nodes, file.name)[None] for file in files)
+    return Splits(*masks, usual=True)
 
 
 def _mask(nodes: Array, num_nodes: int, what: str) -> torch.Tensor:

@@ -49,7 +49,8 @@ def as_node_graph(
     graph : NodeGraph, Data, networkx graph
         A NodeGraph is returned as it is. Of a ``Data``: dense or sparse ``x``, ``y``,
         ``edge_weight``, ``edge_attr``, ``train_mask``, ``val_mask``, ``test_mask`` (N,) or (N, S),
-        ``name``, ``node_names``, ``class_names``, ``column_names``, ``edge_column_names``,
+        ``usual_split`` (whether a single split judges by default), ``name``, ``node_names``,
+        ``class_names``, ``column_names``, ``edge_column_names``,
         ``target_names``. Without ``x``, other attributes with one entry per node are the features,
         as those of networkx nodes are; beside ``x`` a warning names them.
         networkx nodes may have any names; their target is the attribute ``y`` or ``label``, all
@@ -193,7 +194,8 @@ def _splits(data: Any, num_nodes: int) -> Splits | None:
             part: mask.expand(count, -1) if len(mask) == 1 else mask
             for part, mask in masks.items()
             if mask is not None
-        }
+        },
+        usual=bool(getattr(data, "usual_split", False)),
     )
 
 

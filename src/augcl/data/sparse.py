@@ -62,7 +62,11 @@ def some_rows(x: Tensor) -> Tensor:
     """
     if x.layout == torch.sparse_csr or x.numel() <= LARGE:
         return x
-    return x[torch.linspace(0, len(x) - 1, min(SOME, len(x))).long()]
+    return x[_evenly(len(x))]
+
+
+def _evenly(rows: int) -> Tensor:
+    return torch.linspace(0, rows - 1, min(SOME, rows)).long()
 
 
 def share_filled(x: Tensor) -> float:
@@ -105,18 +109,19 @@ def row_scales(x: Tensor) -> Tensor:
     return 1 / sums.clamp_min(1)
 
 
-def first_bad_row(x: Tensor) -> int | None:
+def first_bad_row(x: Tensor, *, mapped: bool = False) -> int | None:
     """Return the first row with NaN or infinity, None if all are finite.
 
-    Of more numbers than `UNREAD`, only `some_rows` are looked at: a memory map is not read for it.
+    Of more numbers than `UNREAD`, or than `LARGE` in a memory map (`mapped`), only some rows are
+    looked at, as `some_rows` does: the file is not read for it, and the training looks again.
     """
     if x.layout != torch.sparse_csr:
-        if x.numel() > UNREAD:
-            x = some_rows(x)
-        for start in range(0, len(x), SOME):
-            bad = ~torch.isfinite(x[start : start + SOME]).all(dim=1)
+        some = x.numel() > (LARGE if mapped else UNREAD)
+        rows = _evenly(len(x)) if some else torch.arange(len(x))
+        for part in rows.split(SOME):
+            bad = ~torch.isfinite(x[part] if some else x[part[0] : part[-1] + 1]).all(dim=1)
             if bool(bad.any()):
-                return start + int(bad.nonzero()[0])
+                return int(part[bad][0])
         return None
     bad = ~torch.isfinite(x.values())
     if not bool(bad.any()):

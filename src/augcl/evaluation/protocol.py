@@ -141,8 +141,9 @@ def evaluate(
         `Z` is a kernel, as `fit_transform` of a graph kernel gives it.
     protocol : str
         Name of the protocol. "auto": the one for nodes if `y` is one graph (``wikics-20`` if that
-        has 20 splits, ``public-split`` if it has several), else the one for graphs; for another
-        scoring than accuracy ``logistic-10fold``; those named above for other tasks.
+        has 20 splits, ``public-split`` if it has several, or one from a folder of OGB's layout or
+        of arrays), else the one for graphs; for another scoring than accuracy ``logistic-10fold``;
+        those named above for other tasks.
     repeats : int, optional
         Number of runs; the protocol decides if None. Run r draws its folds, split or initial
         weights with seed ``random_state + r``.
@@ -308,6 +309,8 @@ def protocol_for(
     >>> protocol_for(Target([0, 1])), protocol_for(Target([0.5]), "regression")
     ('tu-svm-10fold', 'ridge-10fold')
     """
+    if target.splits is not None and target.splits.usual and own is None and not grouped:
+        return "public-split"
     if task == "regression":
         if isinstance(own, Splits):
             return "public-split"

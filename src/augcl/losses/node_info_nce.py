@@ -166,12 +166,19 @@ class PairWeights:
 
     @classmethod
     def of(
-        cls, hardness: Hardness, z: Tensor, *, labels: Tensor | None = None, rows: int = 128
+        cls,
+        hardness: Hardness,
+        z: Tensor,
+        *,
+        labels: Tensor | None = None,
+        numbers: Tensor | None = None,
+        rows: int = 128,
     ) -> PairWeights:
         """Compute the weights that a fitted hardness gives to all pairs of rows of z (N, D).
 
-        z are the vectors that `hardness.affinity_of` names. Only the oracle uses `labels` (N,).
-        `rows` anchors are processed at a time.
+        z are the vectors that `hardness.affinity_of` names. Only the oracle uses `labels` (N,) and
+        `numbers` (N,), those of the nodes in a larger graph. `rows` anchors are processed at a
+        time.
         """
         codes = torch.empty(len(z), len(z), dtype=torch.uint8, device=z.device)
         root = torch.empty(len(z), 1, device=z.device)
@@ -179,7 +186,7 @@ class PairWeights:
         if size > 1:
             codes.zero_(), root.zero_()
         for start in range(0, len(z), rows)[number::size]:
-            log_w = _log_stripe(hardness, z, labels, start, rows)
+            log_w = _log_stripe(hardness, z, labels, start, rows, numbers)
             largest = log_w.amax(1, keepdim=True)
             codes[start : start + rows] = ((log_w - largest) / 4).exp_().mul_(255).round_()
             root[start : start + rows] = (largest / 4).exp() / 255
@@ -210,6 +217,9 @@ class BlockWeights:
         The vectors that `hardness.affinity_of` names.
     labels : (N,) int64, optional
         Only the oracle uses them.
+    numbers : (N,) int64, optional
+        Of the nodes in a larger graph: they decide the errors of a partial oracle, which stay the
+        same in whatever batch two nodes meet. 0 … N − 1 if None.
 
     Examples
     --------
@@ -220,10 +230,18 @@ class BlockWeights:
     torch.Size([40, 20])
     """
 
-    def __init__(self, hardness: Hardness, z: Tensor, labels: Tensor | None = None) -> None:
+    def __init__(
+        self,
+        hardness: Hardness,
+        z: Tensor,
+        labels: Tensor | None = None,
+        *,
+        numbers: Tensor | None = None,
+    ) -> None:
         self.hardness = hardness
         self.z = z
         self.labels = labels
+        self.numbers = numbers
 
     @torch.no_grad()
     def block(
@@ -245,7 +263,7 @@ class BlockWeights:
             if isinstance(rows, slice) and rows.step is None:
                 starts = range(int(of_rows[0]), int(of_rows[-1]) + 1, STRIPE)
                 stripes = [
-                    _log_stripe(self.hardness, self.z, self.labels, start, STRIPE)
+                    _log_stripe(self.hardness, self.z, self.labels, start, STRIPE, self.numbers)
                     for start in starts
                 ]
                 return torch.cat(stripes)[: len(of_rows)].exp_()
@@ -270,7 +288,8 @@ class BlockWeights:
         both = torch.cat([rows, columns])
         some, every = self.z[rows], self.z[both]
         labels = None if self.labels is None else self.labels[both]
-        given = for_batch(self.hardness, labels, numbers=both)
+        numbers = both if self.numbers is None else self.numbers[both]
+        given = for_batch(self.hardness, labels, numbers=numbers)
         log_w = given.log_weights(some, every, cosine(some, every))
         if log_w is None:
             return torch.zeros(len(rows), len(columns), device=self.z.device)
@@ -287,19 +306,24 @@ class BlockWeights:
 
 
 def weights_of(
-    hardness: Hardness, z: Tensor, *, labels: Tensor | None = None, sampled: bool = False
+    hardness: Hardness,
+    z: Tensor,
+    *,
+    labels: Tensor | None = None,
+    numbers: Tensor | None = None,
+    sampled: bool = False,
 ) -> PairWeights | BlockWeights:
     """Store the weights of all pairs of rows of z (N, D), or compute them when they are needed.
 
     That depends on their number: see `MOST_PAIRS`. `sampled` says whether a step samples its
-    negatives.
+    negatives; `labels` and `numbers` are as in `BlockWeights`.
 
     >>> type(weights_of(Uniform(), torch.eye(3))).__name__
     'PairWeights'
     """
     if stores_weights(len(z), sampled=sampled):
-        return PairWeights.of(hardness, z, labels=labels)
-    return BlockWeights(hardness, z, labels)
+        return PairWeights.of(hardness, z, labels=labels, numbers=numbers)
+    return BlockWeights(hardness, z, labels, numbers=numbers)
 
 
 def stores_weights(nodes: int, *, sampled: bool) -> bool:
@@ -312,13 +336,21 @@ def stores_weights(nodes: int, *, sampled: bool) -> bool:
 
 
 def _log_stripe(
-    hardness: Hardness, z: Tensor, labels: Tensor | None, start: int, rows: int
+    hardness: Hardness,
+    z: Tensor,
+    labels: Tensor | None,
+    start: int,
+    rows: int,
+    numbers: Tensor | None = None,
 ) -> Tensor:
     """Return log w (rows, N) of the anchors from `start` on against all nodes."""
     some = z[start : start + rows]
     every = z.roll(-start, 0)  # a hardness expects that row i of both is the same node
     shifted = None if labels is None else labels.roll(-start, 0)
-    given = for_batch(hardness, shifted, first=start)
+    if numbers is None:
+        given = for_batch(hardness, shifted, first=start)
+    else:
+        given = for_batch(hardness, shifted, numbers=numbers.roll(-start, 0))
     log_w = given.log_weights(some, every, cosine(some, every))
     if log_w is None:
         log_w = torch.zeros(len(some), len(z), device=z.device)

@@ -43,6 +43,10 @@ from augcl.training.checkpoint import weights_of as network_weights
 from augcl.training.estimator import NodeEstimator
 from augcl.views.nodes import CENTRALITIES, EDGE_ENDS, EMPTY_COLUMNS, NodeView
 
+MOST_NUMBERS, NARROW = 2**26, 512
+"""Numbers of a feature matrix from which on its columns are made fewer for an affinity, and how
+many are left."""
+
 OBSERVED = 128
 """Anchors at most whose negatives are observed in an epoch, for the metrics."""
 
@@ -327,7 +331,7 @@ class GRACE(NodeEstimator):
             return projections
         if asked == "features":
             if self._features is None or self._features[0] is not batch:
-                self._features = batch, smoothed(clean.x(), clean.edges)
+                self._features = batch, smoothed(few_columns(clean), clean.edges)
             return self._features[1]
         embeddings: Tensor = self.network_.embed(view)
         return embeddings if asked == "embedding" else smoothed(embeddings, clean.edges)
@@ -453,9 +457,9 @@ class GRACE(NodeEstimator):
             self.network_ = own
         if self._sampled is not None and self._sampled < len(batch):
             weights: PairWeights | BlockWeights
-            weights = BlockWeights(self.hardness_, anchors, batch.labels)
+            weights = BlockWeights(self.hardness_, anchors, batch.labels, numbers=batch.ids)
         else:  # every one of them is needed twice
-            weights = weights_of(self.hardness_, anchors, labels=batch.labels)
+            weights = weights_of(self.hardness_, anchors, labels=batch.labels, numbers=batch.ids)
         if self._weighed_epoch != self._epoch:  # one batch tells enough
             self._weight_facts = weights.describe(batch.labels)
             self._weighed_epoch = self._epoch
@@ -530,6 +534,22 @@ class GRACE(NodeEstimator):
         self._weigher = Snapshot(tensors, {}).part("weigher") or None
         tensors = {name: t for name, t in tensors.items() if not name.startswith("weigher")}
         self.hardness_.load_state(tensors)
+
+
+def few_columns(view: NodeView) -> Tensor:
+    """Return (N, D) dense features whose cosines are about those of the features (N, F).
+
+    They are the features themselves unless these are many: a wide sparse matrix would not fit into
+    memory as a dense one. More than `NARROW` columns of more than `MOST_NUMBERS` numbers are then
+    projected at random, always in the same way (W. Johnson and J. Lindenstrauss, Contemporary
+    Mathematics 26, 1984): smoothing is linear, so it may come later, and a cosine of two rows
+    changes by about 0.04.
+    """
+    columns = view.width
+    if columns <= NARROW or view.nodes * columns <= MOST_NUMBERS:
+        return view.x()
+    draw = torch.randn(columns, NARROW, generator=torch.Generator().manual_seed(0))
+    return view.times((draw / NARROW**0.5).to(view.edge_index.device))
 
 
 def _enough(batches: Iterable[NodeBatch]) -> list[NodeBatch]:

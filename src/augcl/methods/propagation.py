@@ -24,6 +24,9 @@ from augcl.training.parts import AUTOMATIC
 from augcl.training.progress import Report, progress_bar
 from augcl.views.nodes import NodeView, NodeViews
 
+COLUMNS = 32
+"""Columns of the features of a large graph that are worked on at a time."""
+
 
 class Propagation(NodeReader, PlainMethod):
     """Embed a node as the features around it, smoothed over the edges; nothing is trained.
@@ -58,7 +61,7 @@ class Propagation(NodeReader, PlainMethod):
     random_state : int, optional
         Seed of the rotation and of the search for the principal directions.
     progress : bool
-        Show progress on a graph with more than 100,000 nodes.
+        Show a progress bar when the error stream is a terminal.
 
     Attributes
     ----------
@@ -128,18 +131,29 @@ class Propagation(NodeReader, PlainMethod):
     def _blocks(self) -> Sequence[int]:
         return self.steps if isinstance(self.steps, tuple | list) else (self.steps,)
 
+    def columns(self, features: int) -> int:
+        """Return the columns of an embedding of data with so many features, at most.
+
+        >>> Propagation().columns(64), Propagation().columns(2000)
+        (256, 512)
+        """
+        every = features * len(self._blocks)
+        return every if self.width is None else min(self.width, every)
+
     def _learn(self, data: NodeGraph, generator: torch.Generator) -> None:
         x = data.x
-        self.by_degree_ = x.layout != torch.sparse_csr and bool((x == x[:1]).all())
+        self.by_degree_ = x.layout != torch.sparse_csr and _all_rows_equal(x)
         view = self._view(data)
-        columns = _columns(view.features)
+        columns = view.width
         self.mean_ = torch.zeros(columns, device=x.device)
         if self.center:
             share = torch.full((data.num_nodes, 1), 1 / data.num_nodes, device=x.device)
             self.mean_ = _transposed_times(view.features, share)[:, 0]
         self.directions_: list[Tensor] = []
-        if self.width is not None and columns > self.width // len(self._blocks):
-            for steps in self._blocks:
+        reduced = self.width is not None and columns > self.width // len(self._blocks)
+        with self._bar(data, "fit", view, before=len(self._blocks) * reduced) as report:
+            for number, steps in enumerate(self._blocks if reduced else (), 1):
+                assert self.width is not None
                 found = leading_directions(
                     partial(self._block, view, steps),
                     partial(self._block_transposed, view, steps),
@@ -149,11 +163,13 @@ class Propagation(NodeReader, PlainMethod):
                     device=x.device,
                 )
                 self.directions_.append(found)
-        with self._bar(data, "fit") as report:
-            self.shifts_ = []
-            for number, z in enumerate(self._unshifted(view), 1):
-                self.shifts_.append(z.mean(0) if self.center else z.new_zeros(z.shape[1]))
-                report(number)
+                report(number, "directions")
+            widths = [d.shape[1] for d in self.directions_] or [columns] * len(self._blocks)
+            self.shifts_ = [torch.zeros(width, device=x.device) for width in widths]
+            for number, (block, part, z) in enumerate(self._unshifted(view), 1):
+                if self.center:
+                    self.shifts_[block][part] = z.mean(0)
+                report(len(self.directions_) + number)
         self.rotation_: Tensor | None = None
         if self.rotate:
             width = sum(map(len, self.shifts_))
@@ -161,11 +177,14 @@ class Propagation(NodeReader, PlainMethod):
             # By rows, as a file gives it back: another order of the sums has other last bits.
             self.rotation_ = torch.linalg.qr(draw)[0].contiguous().to(x.device)
 
-    def _bar(self, data: NodeGraph, doing: str) -> AbstractContextManager[Report]:
-        """Show the blocks done, where they take more than a moment."""
-        show = self.progress and data.num_nodes > AUTOMATIC
+    def _bar(
+        self, data: NodeGraph, doing: str, view: NodeView, before: int = 0
+    ) -> AbstractContextManager[Report]:
+        """Show the pieces done; `before` are steps before the first of them."""
         title = f"Propagation on {data.name}: {doing}"
-        return progress_bar(title, len(self._blocks), show=show, stay=False)
+        parts = 1 if before or self.directions_ else len(self._parts(view))
+        total = before + len(self._blocks) * parts
+        return progress_bar(title, total, show=self.progress, stay=False)
 
     def _view(self, data: NodeGraph) -> NodeView:
         return NodeViews(structure_features(data, "degree") if self.by_degree_ else data).clean
@@ -183,35 +202,46 @@ class Propagation(NodeReader, PlainMethod):
         h = diffuse_in_steps(left, view.edges, alpha=self.alpha, steps=steps)
         return _transposed_times(view.features, h) - torch.outer(self.mean_, h.sum(0))
 
-    def _unshifted(self, view: NodeView) -> Iterator[Tensor]:
-        """Yield the blocks, one after the other: a large graph has no memory for all at once."""
+    def _unshifted(self, view: NodeView) -> Iterator[tuple[int, slice, Tensor]]:
+        """Yield the blocks in pieces, each with the number of its block and its columns there.
+
+        A large graph has no memory for all at once. Of features that are kept as they are, it does
+        not even have enough for a second copy: they come some columns at a time.
+        """
         if self.directions_:
-            for steps, right in zip(self._blocks, self.directions_, strict=True):
-                yield self._block(view, steps, right)
+            for block, (steps, right) in enumerate(
+                zip(self._blocks, self.directions_, strict=True)
+            ):
+                yield block, slice(None), self._block(view, steps, right)
             return
-        h = view.x() - self.mean_
-        z, done = h, 0
-        for steps in self._blocks:
-            if steps < done:
-                z, done = h, 0
-            further = steps - done
-            z, done = (
-                diffuse_in_steps(z, view.edges, alpha=self.alpha, steps=further, start=h),
-                steps,
-            )
-            yield z
+        x = view.x()
+        for part in self._parts(view):
+            h = x[:, part] - self.mean_[part]
+            z, done = h, 0
+            for block, steps in enumerate(self._blocks):
+                if steps < done:
+                    z, done = h, 0
+                further = steps - done
+                z = diffuse_in_steps(z, view.edges, alpha=self.alpha, steps=further, start=h)
+                done = steps
+                yield block, part, z
+
+    def _parts(self, view: NodeView) -> list[slice]:
+        """Return which columns of the features are worked on at a time, without directions."""
+        return list(blocks_of(view.width, COLUMNS if view.nodes > AUTOMATIC else view.width))
 
     def _embedded(self, data: NodeGraph) -> Tensor:
+        view = self._view(data)
         z = torch.empty(data.num_nodes, sum(map(len, self.shifts_)), device=data.x.device)
-        ends = accumulate(map(len, self.shifts_))
-        blocks = zip(self._unshifted(self._view(data)), self.shifts_, ends, strict=True)
-        with self._bar(data, "embed") as report:
-            for number, (block, shift, end) in enumerate(blocks, 1):
-                place = slice(end - len(shift), end)
-                for rows in blocks_of(data.num_nodes):
-                    part = block[rows] - shift
-                    z[rows, place] = normalize(part, dim=1) if self.unit_rows else part
+        ends = list(accumulate(map(len, self.shifts_)))
+        blocks = [z[:, end - len(s) : end] for end, s in zip(ends, self.shifts_, strict=True)]
+        with self._bar(data, "embed", view) as report:
+            for number, (block, part, found) in enumerate(self._unshifted(view), 1):
+                torch.sub(found, self.shifts_[block][part], out=blocks[block][:, part])
                 report(number)
+            for rows in blocks_of(data.num_nodes):
+                for whole in blocks if self.unit_rows else ():
+                    whole[rows] = normalize(whole[rows], dim=1)
         if self.rotation_ is None:
             return z
         if data.num_nodes <= AUTOMATIC:
@@ -236,10 +266,8 @@ class Propagation(NodeReader, PlainMethod):
         ]
 
 
-def _columns(features: Tensor | SparseMatrix) -> int:
-    if isinstance(features, SparseMatrix):
-        return len(features.columns.ptr) - 1
-    return features.shape[1]
+def _all_rows_equal(x: Tensor) -> bool:
+    return all(bool((x[rows] == x[:1]).all()) for rows in blocks_of(len(x)))
 
 
 def _transposed_times(features: Tensor | SparseMatrix, h: Tensor) -> Tensor:

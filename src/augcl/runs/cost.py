@@ -19,6 +19,7 @@ from augcl.data.sparse import share_filled
 from augcl.errors import InputError
 from augcl.evaluation.svm import LARGEST_MATRIX
 from augcl.losses.node_info_nce import stores_weights
+from augcl.methods.propagation import Propagation
 from augcl.runs.models import METHODS
 from augcl.runs.run import (
     JUDGED,
@@ -91,6 +92,7 @@ class Plan:
     Without weights all epochs come before them. A method that is not trained has no epochs.
     `candidates` is the number of negatives that a step samples; None if it takes all nodes.
     `batch_nodes` is the number of nodes of a mini-batch; None if a step takes all nodes.
+    `beside` is the number of columns that `Propagation` puts beside an embedding of nodes.
     """
 
     epochs: int
@@ -98,6 +100,7 @@ class Plan:
     width: int
     candidates: int | None = None
     batch_nodes: int | None = None
+    beside: int = 0
 
     @classmethod
     def of(cls, spec: Spec, data: GraphSet | NodeGraph) -> Plan:
@@ -110,7 +113,10 @@ class Plan:
             warmup = model.warmup_epochs()
         if isinstance(data, NodeGraph) and "batch_nodes" in parameters(type(model)):
             step = nodes_per_step(data.num_nodes, settings.get("batch_nodes"))
-        return cls(epochs, warmup, width, sampled_negatives(settings), step)
+        beside = 0
+        if spec.beside == "Propagation":
+            beside = Propagation().columns(data.num_features)
+        return cls(epochs, warmup, width, sampled_negatives(settings), step, beside)
 
     @property
     def weighted(self) -> bool:
@@ -129,7 +135,7 @@ class Cost:
     """The cost of one seed: seconds of each part, and peak memory in bytes.
 
     `once` are the seconds of a training outside its epochs: all of them for a method without any.
-    The memory of Python, torch and the data set itself is not included.
+    The data set itself is included in the memory, Python and torch are not.
     """
 
     plain_epoch: float
@@ -164,7 +170,8 @@ def _of_set(graphs: GraphSet, width: int) -> Cost:
     N, V, E = len(graphs), graphs.num_nodes, graphs.num_edges
     batches = max(1.0, N / BATCH)
     epoch = 3e-6 * V + 1e-7 * E + 5e-3 * batches
-    data = 4.0 * V * graphs.num_features + 40.0 * E  # the batches hold a copy, with a CSR matrix
+    # The batches hold a copy, with a CSR matrix.
+    data = 8.0 * V * graphs.num_features + 56.0 * E
     layers, kept_per_layer, views = 3, 6, 2
     activations = (4 * width * layers * kept_per_layer * views * V + 100 * E) / batches
     matrices = 8 * 1.9 * N**2 if N <= LARGEST_MATRIX else 0.0  # distances and one kernel
@@ -180,7 +187,7 @@ def _of_set(graphs: GraphSet, width: int) -> Cost:
 
 
 def _of_graph(graph: NodeGraph, plan: Plan) -> Cost:
-    N, E, width = graph.num_nodes, graph.num_edges, plan.width
+    N, E, width, joined = graph.num_nodes, graph.num_edges, plan.width, plan.width + plan.beside
     step = min(plan.batch_nodes or N, N)
     negatives = step if plan.candidates is None else min(step, plan.candidates)
     filled = share_filled(graph.x) * N * graph.num_features
@@ -195,12 +202,18 @@ def _of_graph(graph: NodeGraph, plan: Plan) -> Cost:
     weights = N**2 + 40.0 * 256 * N if stored and plan.weighted else 0.0
     # The cut of the graph and, layer by layer, the embeddings of all nodes.
     whole = 0.0 if plan.batch_nodes is None else max(130.0 * E, 4.0 * 4 * width * N)
+    # Propagation, beside the other embedding: its own, two blocks of four, the views of the graph.
+    beside = 4.0 * (width + 1.5 * plan.beside) * N + 24.0 * filled + 40.0 * E
+    beside = max(beside, 8.0 * joined * N) if plan.beside else 0.0  # both, and then side by side
+    # The evaluation has the embeddings of those that judge in several forms.
+    judging = 0.0 if graph.y is None else 4.0 * joined * (N + 4 * min(N, JUDGED))
+    data = (12.0 * filled if graph.x.is_sparse_csr else 4.0 * graph.x.numel()) + 24.0 * E
     return Cost(
         plain_epoch=epoch,
         weighted_epoch=1.2 * epoch if stored else epoch + 4e-7 * N * negatives,
         fit=1 + 7e-7 * N**2 if stored else 20.0,
         evaluation=0.0 if graph.y is None else 1 + (2e-3 * N if N <= JUDGED // 2 else 20.0),
-        memory=max(whole, weights + activations + features + sampled),
+        memory=data + max(whole, weights + activations + features + sampled, beside, judging),
     )
 
 
@@ -395,10 +408,12 @@ def look_at_steps(data: GraphSet | NodeGraph, plan: Plan) -> list[Finding]:
     if isinstance(data, GraphSet):
         return []
     N, step = data.num_nodes, plan.batch_nodes
+    fits = Finding("ok", "what fits where", FITS)
     if step is not None:
         what = f"mini-batches of about {step:,} of {counted(N, 'node')}"
         usual = f"usual above {AUTOMATIC:,} nodes; --batch-nodes changes it"
-        return [Finding("ok", "steps", f"{what}, with the negatives inside a batch ({usual})")]
+        what += f", with the negatives inside a batch ({usual})"
+        return [Finding("ok", "steps", what), fits]
     sampled = plan.candidates is not None and plan.candidates < N
     negatives = f"{plan.candidates:,} sampled negatives" if sampled else "all others as negatives"
     what = f"all {counted(N, 'node')}, with {negatives}"
@@ -409,7 +424,14 @@ def look_at_steps(data: GraphSet | NodeGraph, plan: Plan) -> list[Finding]:
     cure = ""
     if N > AUTOMATIC // 4:
         cure = f"--batch-nodes {USUAL} takes less memory (usual above {AUTOMATIC:,} nodes)"
-    return [Finding("ok", "steps", what, cure)]
+    return [Finding("ok", "steps", what, cure), fits]
+
+
+FITS = (
+    f"one step up to {AUTOMATIC:,} nodes (5 GB with weights); mini-batches above (6 GB for "
+    "1,000,000 nodes and 10,000,000 edges); features beyond memory in features.npy or an "
+    "unpacked .npz, as a memory map; edges and embeddings must fit into memory (docs/scaling.md)"
+)
 
 
 def look_at_cost(
@@ -427,7 +449,8 @@ def look_at_cost(
     if tried is not None:
         checked = price(tried.cost, plan, seeds=seeds, at_once=at_once)
     weighted = "" if spec.hardness == "none" else f" + {spec.hardness}"
-    title = f"augcl train, {spec.method}{weighted}, {plan.epochs} epochs"
+    beside = "" if spec.beside is None else f" beside {spec.beside}"
+    title = f"augcl train, {spec.method}{weighted}{beside}, {plan.epochs} epochs"
     title += "" if of_nodes else f", {seeds} seeds, {at_once} at once"
     findings = look_at_price(title, expected, checked, tried, of_nodes=of_nodes)
     findings += look_at_steps(data, plan)

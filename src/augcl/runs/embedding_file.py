@@ -74,9 +74,10 @@ def write_embeddings(
     """Write embeddings with the names and labels of the graphs or nodes, where they have them.
 
     An .npz holds the arrays Z, y, classes, names and targets (their names, where they have any),
-    level ("graph" or "node") and, for nodes with fixed splits, train, val and test (S, n). A table
-    has the columns graph or node (the name), label, class (its name), z0, z1, … For a `kernel`, the
-    .npz has a true value called kernel, and the columns of a table are k0, k1, …
+    level ("graph" or "node") and, for nodes with fixed splits, train, val and test (S, n) and
+    usual_split (whether a single split judges by default). A table has the columns graph or node
+    (the name), label, class (its name), z0, z1, … For a `kernel`, the .npz has a true value called
+    kernel, and the columns of a table are k0, k1, …
     """
 
     import pyarrow.csv
@@ -179,7 +180,8 @@ def _checked(path: Path, arrays: Mapping[str, NDArray[Any]]) -> Embeddings:
     level = one_of(str(arrays.get("level", "any")), ("any", "graph", "node"), f"level in {path}:")
     splits = None
     if all(part in arrays for part in PARTS):
-        splits = Splits(**{part: torch.from_numpy(arrays[part]) for part in PARTS})
+        masks = {part: torch.from_numpy(arrays[part]) for part in PARTS}
+        splits = Splits(**masks, usual=bool(arrays.get("usual_split", False)))
     kernel = bool(arrays.get("kernel", False))
     words = {
         part: list(map(str, arrays[part].tolist()))
@@ -216,6 +218,8 @@ def _arrays(
             arrays[part] = np.asarray(getattr(graphs, part), dtype=np.str_)
     if isinstance(graphs, NodeGraph) and graphs.splits is not None:
         arrays |= {part: getattr(graphs.splits, part).cpu().numpy() for part in PARTS}
+        if graphs.splits.usual:
+            arrays["usual_split"] = np.bool_(True)
     return arrays
 
 

@@ -83,12 +83,15 @@ class NodeBatch:
     pair : TwoViews or None
         Draws two views, for a method that has set it.
     labels : (N,) Tensor or None
+    ids : (N,) Tensor or None
+        The numbers of the nodes in the larger graph; None if the batch is the whole graph.
     """
 
     pair: TwoViews | None = None
 
-    def __init__(self, graph: NodeGraph) -> None:
+    def __init__(self, graph: NodeGraph, ids: Tensor | None = None) -> None:
         self.graph = graph
+        self.ids = None if ids is None else ids.to(graph.x.device)
         self.views = NodeViews(graph)
         self.labels = None if graph.labels is None else graph.labels.to(graph.x.device)
 

@@ -18,7 +18,7 @@ from torch import Tensor, nn
 from augcl.checks import number, parameters, whole_number
 from augcl.data.graph import GraphSet
 from augcl.data.node_graph import NodeGraph
-from augcl.data.sparse import first_bad_row, row_scales
+from augcl.data.sparse import row_scales
 from augcl.encoders.blocks import blocks_of, embed_in_blocks
 from augcl.errors import InputError, ours, warn_user
 from augcl.ops import processes
@@ -448,10 +448,6 @@ class NodeEstimator(NodeReader, Estimator):
         return NodeParts(data, size, generator, prepare=self._prepared, show=self._show)
 
     def _prepared(self, graph: NodeGraph) -> NodeGraph:
-        if first_bad_row(graph.x) is not None:  # a memory map is not read when it is loaded
-            raise InputError(
-                f"node features of {graph.name} hold NaN or infinity: give finite numbers"
-            )
         return super()._scaled(graph).to(self._device)
 
     def _view_settings(self) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from augcl.data.features import align_columns, align_edge_columns
 from augcl.data.graph import GraphSet
 from augcl.data.node_convert import as_node_graph
 from augcl.data.node_graph import NodeGraph
-from augcl.data.sparse import torch_csr
+from augcl.data.sparse import first_bad_row, torch_csr
 from augcl.data.table import warn_unused
 from augcl.data.wl import whole_numbers
 from augcl.errors import InputError, shortened
@@ -131,6 +131,10 @@ class NodeReader:
 
     def _scaled(self, graph: NodeGraph) -> NodeGraph:
         """Return the graph with normalised features, if the method wants that."""
+        if first_bad_row(graph.x) is not None:  # a memory map is not read when it is loaded
+            raise InputError(
+                f"node features of {graph.name} hold NaN or infinity: give finite numbers"
+            )
         return normalised_features(graph) if self._normalizes() else graph
 
     def _normalizes(self) -> bool:

@@ -116,7 +116,7 @@ class NodeParts(Sequence[NodeBatch]):
         nodes, ptr = self._cut
         pieces = [nodes[ptr[p] : ptr[p + 1]] for p in parts.tolist()]
         ids = torch.cat(pieces).sort().values
-        return NodeBatch(self.prepare(self.graph.among(ids)))
+        return NodeBatch(self.prepare(self.graph.among(ids)), ids)
 
 
 def partition(ptr: Array, neighbours: Array, parts: int) -> Array:

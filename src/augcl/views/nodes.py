@@ -66,11 +66,17 @@ class NodeView:
     def x(self) -> Tensor:
         """Return the (N, F) masked features, dense, for encoders of other libraries."""
         if isinstance(self.features, SparseMatrix):
-            width = len(self.features.columns.ptr) - 1
-            return self.times(torch.eye(width, device=self.edge_index.device))
+            return self.times(torch.eye(self.width, device=self.edge_index.device))
         return self._with_slow(
             self.features if self.columns is None else self.features * self.columns
         )
+
+    @property
+    def width(self) -> int:
+        """F, the number of columns of the features."""
+        if isinstance(self.features, SparseMatrix):
+            return len(self.features.columns.ptr) - 1
+        return self.features.shape[1]
 
     @property
     def nodes(self) -> int:
