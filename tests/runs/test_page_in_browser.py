@@ -447,10 +447,10 @@ def test_every_number_of_a_comparison_leads_to_its_settings(opened, compared):
     assert links.all_inner_texts() == ["70.0", "85.0", "80.0", "99.0"]  # p is not theirs alone
     for number, place in enumerate((links, page.locator("#scores a.row"))):
         place.nth(1 + number).click()
-        page.wait_for_function(f"document.getElementById('row-{1 + number}').open")
+        until(page, f"document.getElementById('row-{1 + number}').open")
         assert page.locator(f"#row-{1 + number} pre").last.is_visible()
     page.locator("#cost a.point").first.press("Enter")
-    page.wait_for_function("document.querySelectorAll('details[open]').length === 3")
+    until(page, "document.querySelectorAll('details[open]').length === 3")
 
 
 def test_a_comparison_can_be_filtered_sorted_and_taken_as_differences(opened, compared):
