@@ -96,7 +96,8 @@ def main(arguments: list[str]) -> int:
         numbers = range(given.first, given.kills) if given.number is None else [given.number]
         failures = _kill_all(folder, given.seed, numbers)
         if given.number is None and not given.no_disk:
-            failures += _fill_disk(folder)
+            for steps in FILLED:
+                failures += _fill_disk(folder, steps)
     finally:
         shutil.rmtree(folder)
     for failure in failures:
@@ -364,19 +365,32 @@ def differences(expected: dict[str, Any], found: dict[str, Any]) -> list[str]:
 # Full disks
 
 
-def _fill_disk(folder: Path) -> list[str]:
-    """Run train, report and embed on a disk that is full, then a little larger, until they end."""
-    steps = {name: COMMANDS[name] for name in ("train --jobs 1", "report", "embed")}
-    expected_work = _prepared(folder, "train --jobs 1")
+ALONE = ("--epochs", "1", "--seeds", "1", "--jobs", "1", "--out", "out")
+FILLED: tuple[dict[str, tuple[str, ...]], ...] = (
+    {name: COMMANDS[name] for name in ("train --jobs 1", "report", "embed")},
+    {"compare": (*COMPARE, "untrained,GraphCL", *ALONE)},
+    {"reproduce": (*REPRODUCE, "untrained,GraphCL", *ALONE)},
+)
+"""Commands that share a disk which fills up: the later ones read what the first wrote."""
+
+
+def _fill_disk(folder: Path, steps: dict[str, tuple[str, ...]]) -> list[str]:
+    """Run commands on a disk that is full, then a little larger, until they end."""
+    first = next(iter(steps))
+    expected_work = _prepared(folder, first)
     for command in steps.values():
         assert _run(command, expected_work).code == 0
     expected = contents(expected_work / "out")
-    work = _prepared(folder, "train --jobs 1")
+    work = _prepared(folder, first)
     disk = work / "out"
     disk.mkdir()
     size = 4096
     mounted = _mount(disk, size)
-    print(f"disks that fill up: {'a mounted one' if mounted else 'a limit of the size of a file'}")
+    print(
+        f"{', '.join(steps)}, disks that fill up: "
+        f"{'a mounted one' if mounted else 'a limit of the size of a file'}",
+        flush=True,
+    )
     failures, full = [], 0
     try:
         for name, command in steps.items():
@@ -398,7 +412,7 @@ def _fill_disk(folder: Path) -> list[str]:
         if mounted:
             subprocess.run(["umount", disk], check=True)
     failures += [f"after full disks: {text}" for text in wrong]
-    print(f"{full} full disks, up to {size} bytes: {len(failures)} failures")
+    print(f"{full} full disks, up to {size} bytes: {len(failures)} failures", flush=True)
     return failures
 
 

@@ -176,6 +176,18 @@ def test_words_of_gensim_that_do_not_fit_are_refused(molecules, tmp_path):
         load_model(tmp_path)
 
 
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), 1e30])
+def test_weights_of_gensim_that_no_table_holds_are_refused(molecules, tmp_path, value):
+    pytest.importorskip("gensim", reason="optional: gensim is not installed")
+    Graph2Vec(height=1, dimensions=4, passes=1).fit(molecules).save(tmp_path)
+    weights = Snapshot.read(tmp_path / "model.safetensors").tensors["learned.weights"]
+    change(tmp_path, tensors={"learned.weights": torch.full_like(weights, value)})
+    half = molecules.select(range(20))
+    assert in_child(use, tmp_path, half) == "InputError"  # it was a segmentation fault
+    with pytest.raises(InputError, match=r"model\.safetensors.*not finite, or too large"):
+        load_model(tmp_path)
+
+
 def test_a_checkpoint_without_its_facts_is_named(molecules, tmp_path):
     GraphCL(**QUICK).fit(molecules, folder=tmp_path)
     file = tmp_path / "checkpoint.safetensors"

@@ -180,7 +180,8 @@ def _optional(path: Path) -> Array | None:
 def _csv(path: Path, kind: Any) -> Array:
     """Return the numbers of a packed CSV file without a header, piece by piece; blanks are NaN."""
     regular(path)
-    pieces, unpacked, names = [], 0, [""]
+    pieces: list[Array] = []
+    unpacked, names = 0, [""]
     try:
         with gzip.open(path) as stream:
             while text := stream.read(LONGEST_LINE):

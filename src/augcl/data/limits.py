@@ -7,6 +7,7 @@ before they are read. ``$AUGCL_MAX_GB`` raises the limit of the size, which is 4
 from __future__ import annotations
 
 import errno
+import gzip
 import math
 import os
 import stat
@@ -24,8 +25,8 @@ from augcl.files import regular
 LONGEST_LINE = 1 << 24
 """Bytes of the longest line of a text file."""
 PARSED = 8
-"""A file that is parsed as a whole (JSON, GraphML, GML) may have this part of `most_bytes` only: its
-numbers and words take many times their own size."""
+"""A file that is parsed as a whole (JSON, GraphML, GML) may have this part of `most_bytes` only:
+its numbers and words take many times their own size."""
 NO_MEMORY = "not enough memory to read it: give less data, or use a larger machine"
 FEW_NODES, PER_LINE = 1_000_000, 10
 """Nodes that a file may always claim; beyond them, at most so many for each of its lines."""
@@ -93,7 +94,7 @@ def too_large(what: str) -> InputError:
     return InputError(f"{what}, more than {gigabytes:g} GB: set $AUGCL_MAX_GB to read it anyway")
 
 
-def lines(stream: IO[bytes], what: str) -> Iterator[bytes]:
+def lines(stream: IO[bytes] | gzip.GzipFile, what: str) -> Iterator[bytes]:
     """Yield the lines of a file; raise `InputError` for one that is too long."""
     while line := stream.readline(LONGEST_LINE + 1):
         if len(line) > LONGEST_LINE:

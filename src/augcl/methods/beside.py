@@ -153,7 +153,7 @@ class Beside(Method):
         self.scales_ = snapshot.tensors["scales"]
         if self.scales_.shape != (2,):
             raise ValueError(f"'scales' has shape {tuple(self.scales_.shape)}")
-        if not torch.isfinite(self.scales_).all():
+        if not bool(torch.isfinite(self.scales_).all()):
             raise ValueError("'scales' holds NaN or infinity")
         self._take_facts()
 

@@ -26,6 +26,10 @@ RECIPES: dict[str, dict[str, Any]] = {
 }
 
 
+LARGEST_WEIGHT = 1e6
+"""Weights in a file beyond this are none that training gives: their products could overflow."""
+
+
 class Graph2Vec(EdgeLabelReader, PlainMethod):
     """Embed graphs so that graphs with the same rooted subgraphs lie close together.
 
@@ -209,6 +213,8 @@ class Graph2Vec(EdgeLabelReader, PlainMethod):
             or not bool(((self.counts_ > 0) & (self.counts_ < 1 << 40)).all())
         ):
             raise ValueError("weights, words and counts do not belong together")
+        if not bool((self.weights_.abs() < LARGEST_WEIGHT).all()):  # NaN is an index there
+            raise ValueError("the weights of the words are not finite, or too large")
 
 
 def labels_or_degrees(graphs: GraphSet) -> Tensor:
