@@ -47,7 +47,7 @@ class There(OneCPU):
 
 @pytest.fixture(autouse=True)
 def _pretended(monkeypatch):
-    def fabric(name, *, alone=False):
+    def fabric(name, *, alone=False, precision="32-true"):
         return There() if name == "cuda" else make_fabric(name, alone=alone)
 
     monkeypatch.setattr(estimator, "make_fabric", fabric)

@@ -35,6 +35,7 @@ def test_a_killed_process_ends_the_run_which_one_process_resumes(augcl, tmp_path
     out = tmp_path / "run"
     options = ["train", "MUTAG", "--method", "GraphCL", "--epochs", "100", "--seeds", "1"]
     options += ["--no-evaluate", "--out", str(out)]
+    options += ["--precision", "64-true"]  # that of 32 bits grows from the first epoch on
     command = [sys.executable, "-m", "augcl", *options, "--devices", "2"]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as running:
         while len(lines(out / "seed-0" / "metrics.jsonl")) < 3:

@@ -57,6 +57,14 @@ Cluster = Annotated[
         rich_help_panel=TRAINING,
     ),
 ]
+Precision = Annotated[
+    str,
+    typer.Option(
+        help="Numbers of the training: 32-true; 64-true, with which any number of processes gives "
+        "the same results; or bf16-mixed, with --device cuda.",
+        rich_help_panel=TRAINING,
+    ),
+]
 Devices = Annotated[
     int,
     typer.Option(

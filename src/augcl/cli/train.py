@@ -30,6 +30,7 @@ from augcl.cli.options import (
     Json,
     Missing,
     Nodes,
+    Precision,
     SkipBad,
     Smiles,
     Targets,
@@ -169,6 +170,7 @@ def train(
     candidates: Candidates = None,
     batch_nodes: BatchNodes = None,
     device: Device = "cpu",
+    precision: Precision = "32-true",
     devices: Devices = 1,
     nodes: Nodes = 1,
     jobs: Jobs = None,
@@ -282,6 +284,7 @@ def train(
         missing=missing,
         smiles=smiles,
         skip_bad=skip_bad,
+        precision=precision,
     )
     graphs = spec.level == "graph"
     with phase(f"reading {Path(dataset).name}"):

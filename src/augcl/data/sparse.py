@@ -102,7 +102,7 @@ def row_scales(x: Tensor) -> Tensor:
     """
     if x.layout == torch.sparse_csr:
         lengths = x.crow_indices().diff()
-        sums = torch.zeros(len(lengths), device=x.device)
+        sums = torch.zeros(len(lengths), device=x.device, dtype=x.dtype)
         sums.index_add_(0, torch.repeat_interleave(lengths.long()), x.values())
     else:
         sums = x.sum(1)

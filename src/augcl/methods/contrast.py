@@ -78,6 +78,12 @@ class Contrast:
             similar = hardness.groups(*vectors)
         return cls(similarity, active, log_weights, uncertainty, similar)
 
+    def __post_init__(self) -> None:
+        """Whoever looks at it takes numbers of 32 bits, whatever the training works with."""
+        for name in ("similarity", "log_weights", "log_uncertainty"):
+            if getattr(self, name) is not None:
+                object.__setattr__(self, name, getattr(self, name).float())
+
 
 class ContrastiveGraphMethod(GraphEstimator):
     """Contrast two projections of every graph with those of the other graphs of its batch.

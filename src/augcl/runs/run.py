@@ -38,7 +38,7 @@ from augcl.rivals.gensim_models import FittedOnly
 from augcl.runs.explored import WeightWatcher
 from augcl.runs.models import METHODS
 from augcl.training.method import EDGE_SWITCHES, Method, fingerprint, plain_settings
-from augcl.training.processes import check_shared
+from augcl.training.processes import check_precision, check_shared
 from augcl.training.progress import phase
 from augcl.training.threads import give_back_memory
 
@@ -87,8 +87,8 @@ class Spec:
     the settings that were published for the data set, or for data in general; None takes them for
     another recipe than "default", else ours. `epochs` None: as the preset says; `protocol` None:
     the customary one. `beside` is a method whose embeddings stand beside those of `method`.
-    `target`, `task`, `missing`, `smiles` and
-    `skip_bad` say how the data are read, see :func:`augcl.load`.
+    `target`, `task`, `missing`, `smiles` and `skip_bad` say how the data are read, see
+    :func:`augcl.load`. `precision` are the numbers of the training, see `Estimator`.
     """
 
     dataset: str
@@ -108,6 +108,7 @@ class Spec:
     missing: str = "error"
     smiles: str | None = None
     skip_bad: bool = False
+    precision: str = "32-true"
 
     @property
     def reading(self) -> Reading:
@@ -194,7 +195,11 @@ class Spec:
             **more,
         }
         fitting = {name: value for name, value in general.items() if name in known}
-        return kind(**{**fitting, **self.options})
+        method = kind(**{**fitting, **self.options})
+        if self.precision != "32-true":
+            check_precision(kind, self.precision)
+            method.precision = self.precision  # type: ignore[attr-defined]
+        return method
 
     def decides(self) -> dict[str, Any]:
         """All settings that decide a result, the defaults among them, as plain JSON values.
@@ -228,6 +233,7 @@ class Spec:
             "protocol": self.protocol,
             **({"edges": "by the data"} if by_data else {}),
             **({} if self.beside is None else {"beside": self._beside_decides()}),
+            **({} if self.precision == "32-true" else {"precision": self.precision}),
             **({"reading": self.reading.mark} if self.reading.mark else {}),
         }
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor, nn
 
-from augcl.errors import InputError
+from augcl.errors import InputError, one_of
 from augcl.ops.processes import average_gradients, of_first, sharing
 from augcl.training.callbacks import Hooks, Metrics
 from augcl.training.checkpoint import (
@@ -187,18 +187,29 @@ class OneCPU:
         loss.backward()
 
 
-def make_fabric(device: str, *, alone: bool = False) -> Fabric | OneCPU:
+PRECISIONS = ("32-true", "64-true", "bf16-mixed")
+"""Numbers of a training, as Fabric names them. 16-mixed would need its scaler of gradients."""
+
+
+def make_fabric(device: str, *, precision: str = "32-true", alone: bool = False) -> Fabric | OneCPU:
     """Set up Lightning Fabric on one device: "cpu", "cuda", "cuda:1", or "auto" (cuda if there).
 
     If the environment says that there are several processes, they are connected, unless `alone`.
+    Mixed precision is Fabric's, on CUDA only.
     """
+    one_of(precision, PRECISIONS, "precision")
+    mixed = {"precision": precision} if precision == "bf16-mixed" else {}
     device = str(device)  # a torch.device works too
     if device == "auto":
         device = "cuda" if torch.cuda.is_available() else "cpu"
+    if mixed and not device.startswith("cuda"):
+        raise InputError(
+            f"precision {precision} is for GPUs: give device cuda, or 32-true or 64-true"
+        )
     if expected() > 1 and not alone:
         if device not in ("cpu", "cuda"):
             raise InputError(f"device is {device}, but each process takes its own: give cuda")
-        return connect(device) or OneCPU()
+        return connect(device, **mixed) or OneCPU()
     if device == "cpu":
         return OneCPU()
     from lightning_fabric import Fabric
@@ -206,7 +217,8 @@ def make_fabric(device: str, *, alone: bool = False) -> Fabric | OneCPU:
 
     kind, _, number = device.partition(":")
     try:
-        fabric = Fabric(accelerator=kind, devices=[int(number)] if number else 1)
+        devices = [int(number)] if number else 1
+        fabric = Fabric(accelerator=kind, devices=devices, **mixed)  # type: ignore[arg-type]
     except (RuntimeError, ValueError, TypeError, MisconfigurationException) as error:
         lacking = kind == "cuda" and not torch.cuda.is_available()
         reason = "torch finds no GPU" if lacking else error

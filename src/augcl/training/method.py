@@ -146,7 +146,7 @@ def normalised_features(graph: NodeGraph) -> NodeGraph:
     x = graph.x
     if x.layout == torch.sparse_csr:
         counts = x.crow_indices().diff()
-        sums = torch.zeros(len(counts), device=x.device)
+        sums = torch.zeros(len(counts), device=x.device, dtype=x.dtype)
         row = torch.repeat_interleave(counts.long())
         sums.index_add_(0, row, x.values())
         values = x.values() / sums.clamp_min(1)[row]

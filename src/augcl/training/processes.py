@@ -45,6 +45,15 @@ def check_shared(kind: type) -> None:
         )
 
 
+def check_precision(kind: type, precision: str) -> None:
+    """Raise `InputError` if a method does not train with other numbers than those of 32 bits."""
+    if precision != "32-true" and not any(base.__name__ in SHARED for base in kind.__mro__):
+        raise InputError(
+            f"precision {precision} is not for {kind.__name__}: {', '.join(SHARED[:-1])} and "
+            f"{SHARED[-1]} have it"
+        )
+
+
 def expected() -> int:
     """Return how many processes there are to be, by the environment."""
     return int(os.environ.get("WORLD_SIZE") or 1)
@@ -66,11 +75,11 @@ def same_start(settings: dict[str, Any]) -> None:
 
 
 @cache
-def connect(kind: str) -> Fabric | None:
-    """Connect the processes; `kind` is "cpu" (returns None) or "cuda"."""
+def connect(kind: str, precision: str = "32-true") -> Fabric | None:
+    """Connect the processes; `kind` is "cpu" (returns None) or "cuda", which has a precision."""
     try:
         if kind == "cuda":
-            return _connect_gpus()
+            return _connect_gpus(precision)
         _connect_cpus()
         return None
     except (RuntimeError, ValueError, KeyError) as error:
@@ -95,7 +104,7 @@ def _connect_cpus() -> None:
     processes.join(distributed.get_rank(), distributed.get_world_size())
 
 
-def _connect_gpus() -> Fabric:
+def _connect_gpus(precision: str) -> Fabric:
     from lightning_fabric import Fabric
     from lightning_fabric.strategies.ddp import DDPStrategy
 
@@ -107,7 +116,13 @@ def _connect_gpus() -> Fabric:
 
     size, local = expected(), int(os.environ.get("LOCAL_WORLD_SIZE") or expected())
     strategy = Replicas(timeout=PATIENCE)
-    fabric = Fabric(accelerator="cuda", devices=local, num_nodes=size // local, strategy=strategy)
+    fabric = Fabric(
+        accelerator="cuda",
+        devices=local,
+        num_nodes=size // local,
+        strategy=strategy,
+        precision=precision,  # type: ignore[arg-type]
+    )
     fabric.launch()
     processes.join(fabric.global_rank, fabric.world_size)
     return fabric

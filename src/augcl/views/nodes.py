@@ -327,7 +327,7 @@ def _column_mass(features: Tensor | SparseMatrix, centrality: Tensor) -> Tensor:
         size = (values != 0).float() if bool((values >= 0).all()) else values.abs()
         return entries._replace(values=size).times(centrality[:, None])[:, 0]
     sizes = (features != 0).float() if bool((features >= 0).all()) else features.abs()
-    return centrality @ sizes
+    return centrality @ sizes.to(centrality.dtype)
 
 
 def drop_probability(
