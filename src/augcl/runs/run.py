@@ -284,7 +284,8 @@ def run(
 ) -> Outcome:
     """Load, train, embed and (with labels, and if `judge`) evaluate; `watch` the weights.
 
-    Data that are loaded already are not read again. With `also`, evaluate an embedding of nodes by `SECOND_PROTOCOL` too, on the same splits.
+    Data that are loaded already are not read again. With `also`, evaluate an embedding of nodes by
+    `SECOND_PROTOCOL` too, on the same splits.
     """
     if data is None:
         with warnings.catch_warnings():  # who asks for seeds was told when they were checked
