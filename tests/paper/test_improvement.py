@@ -98,7 +98,7 @@ def test_graphs_are_trained_on_graphcl_and_nodes_on_gca_with_their_own_epochs(tm
         ("MUTAG", "WLFeatures", "none", None),
         ("Amazon-Photo", "Propagation", "none", None),
     }
-    assert len(cells) == 8
+    assert len(cells) == 12
     whole = split(replace(study, candidates=None))
     assert [part.epochs for part in whole] == [None, None]
 

@@ -16,7 +16,7 @@ def record(score, runs=None, floor=-0.01):
 
 
 @pytest.fixture
-def two_records(tmp_path):
+def some_records(tmp_path):
     esol = SETS["ESOL"]
     store(tmp_path, place(esol, "random", "Morgan", 0), record(0.75))
     store(tmp_path, place(esol, "random", "GraphCL", 0), record(0.80))
@@ -24,8 +24,8 @@ def two_records(tmp_path):
     return tmp_path
 
 
-def test_pages_show_the_scores_beside_each_other_and_what_is_missing(two_records):
-    rendered = render(two_records)
+def test_pages_show_the_scores_beside_each_other_and_what_is_missing(some_records):
+    rendered = render(some_records)
     page = rendered["results/other_data.md"]
     assert "| ESOL, random | R² | 1 | -0.010 | 0.750 | – | 0.800 | – | 0.850 | – |" in page
     assert "| ESOL, by scaffold | R² | – | – | – | – | – | – | – | – |" in page
@@ -109,8 +109,8 @@ def test_a_record_is_not_computed_twice(molecules, tmp_path, monkeypatch):
     assert compute(tmp_path, molecules, small) == 0
 
 
-def test_a_damaged_line_is_named(two_records):
-    with (two_records / "other-data.jsonl").open("a") as file:
+def test_a_damaged_line_is_named(some_records):
+    with (some_records / "other-data.jsonl").open("a") as file:
         file.write("{")
-    with pytest.raises(InputError, match=r"line 3 of .*other-data.jsonl is damaged"):
-        tables(two_records)
+    with pytest.raises(InputError, match=r"line 4 of .*other-data.jsonl is damaged"):
+        tables(some_records)
