@@ -211,3 +211,11 @@ def test_select_takes_a_mask():
     chosen = graphs.select(graphs.y == 1)
     assert len(chosen) == int((graphs.y == 1).sum())
     assert bool((chosen.y == 1).all())
+
+
+def test_edges_are_the_same_whether_copied_by_graph_or_by_number(monkeypatch):
+    graphs = load("MUTAG")
+    ids = [5, 0, 5, 187]
+    by_number = graphs.select(ids).edge_index
+    monkeypatch.setattr("augcl.data.graph.MANY_EDGES", 1)
+    assert torch.equal(graphs.select(ids).edge_index, by_number)
