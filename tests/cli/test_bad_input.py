@@ -275,7 +275,7 @@ def test_a_full_disk_is_called_by_its_name(refused, tmp_path, monkeypatch):
 
 
 def test_a_bug_of_ours_is_not_hidden(monkeypatch):
-    monkeypatch.setattr("augcl.data.load", None)
+    monkeypatch.setattr("augcl.data.load_graphs", None)
     monkeypatch.setattr("sys.argv", ["augcl", "data", "MUTAG"])
     with pytest.raises(TypeError):  # the interpreter prints it and exits with 1
         main()

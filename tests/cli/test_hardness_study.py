@@ -11,7 +11,7 @@ from augcl.files import write_json
 from augcl.paper.cells import Cell
 from augcl.paper.table import _fingerprint
 
-ROWS = {"untrained", "GraphCL", "DCL", "HCL", "ProGCL", "AUGCL", "oracle"}
+ROWS = {"untrained", "training-free", "GraphCL", "DCL", "HCL", "ProGCL", "AUGCL", "oracle"}
 STUDY = ("compare", "--hardness-study")
 QUICK = ("--epochs", 2, "--seeds", 1, "--jobs", 1)
 
@@ -89,7 +89,7 @@ def test_graphs_of_one_s_own_get_table_and_verdict(succeeds, tmp_path):
     assert rows.keys() == ROWS | {"headroom"}
     assert all(row in printed for row in ROWS)
     assert rows["untrained"]["mean"] > 0.6
-    assert len(found["sentences"]) == 3
+    assert len(found["sentences"]) == 4
     for sentence in found["sentences"]:
         assert flat(sentence) in flat(printed)
     assert "| published |" not in (out / "comparison-my_graphs.md").read_text()
@@ -153,7 +153,7 @@ def test_settings_of_the_base_are_another_comparison(succeeds, tmp_path, invente
     folder, out = write_graphs(tmp_path / "mine"), tmp_path / "out"
     for more in ((), ("--set", "tau=0.5"), ("--method", "graphcl", "--set", "method.tau=0.5")):
         succeeds(*STUDY, folder, *QUICK, *more, "--out", out)
-    assert len(cell_files(out)) == 2 * len(ROWS)
+    assert len(cell_files(out)) == 2 * len(ROWS) - 1  # what needs no training has no such setting
 
 
 def test_a_name_in_any_spelling_is_the_data_set(succeeds, tmp_path, invented):
@@ -169,8 +169,8 @@ def test_failed_cells_are_told(augcl, tmp_path, monkeypatch):
     answer = augcl(*STUDY, write_graphs(tmp_path / "mine"), *QUICK, "--out", tmp_path / "out")
     assert answer.code == 1
     _, first, second = answer.err.splitlines()
-    assert first == "augcl: 7 cells failed:"
-    assert second.startswith("  7 cells (such as GraphCL+")
+    assert first == "augcl: 8 cells failed:"
+    assert second.startswith("  8 cells (such as GraphCL+")
     assert second.endswith(" on mine, seed 0): RuntimeError: no such luck")
 
 

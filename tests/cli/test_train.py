@@ -219,7 +219,7 @@ def test_graphs_without_labels_are_trained_and_not_judged(succeeds, tmp_path):
     with np.load(tmp_path / "x" / "embeddings.npz") as arrays:
         assert set(arrays) == {"Z", "names", "level"}
         assert arrays["names"].tolist() == [f"g {i}" for i in range(5)]
-    assert '"classes": null' in (tmp_path / "x" / "report.html").read_text()
+    assert '"targets": []' in (tmp_path / "x" / "report.html").read_text()
     again = succeeds("train", folder, *QUICK, "--out", tmp_path / "x", "--resume")
     assert again == text
 

@@ -82,6 +82,16 @@ def test_machines_take_the_same_steps_as_libsvm():
     assert np.array_equal(plain.support_, ours.support_)
 
 
+@pytest.mark.parametrize("kind", ["rbf", "precomputed"])
+def test_a_private_function_that_differs_in_another_version_changes_nothing(kind, monkeypatch):
+    Z, y = noisy_classes(np.random.default_rng(6), 120, 4, 3)
+    rows, gamma = np.arange(0, 90), 0.3
+    X = np.exp(-gamma * svm.squared_distances(Z)) if kind == "precomputed" else Z
+    found = svm._classes_directly(kind, X, y, rows, X[90:], 2.0, gamma)
+    monkeypatch.setattr("sklearn.svm._libsvm.fit", lambda X, y, *, other_name: None)
+    assert np.array_equal(svm.libsvm_classes(kind, X, y, rows, X[90:], 2.0, gamma), found)
+
+
 def test_distances_are_right_across_blocks():
     X = np.random.default_rng(5).normal(size=(600, 3))
     direct = ((X[:, None] - X[None]) ** 2).sum(-1)

@@ -287,6 +287,21 @@ def libsvm_classes(
     `SVC` itself checks and copies its inputs at every call, which takes longer than libsvm does on
     a few hundred samples, and it cannot predict from a part of a kernel.
     """
+    try:
+        return _classes_directly(kind, X, y, rows, held, C, gamma)
+    except (ImportError, AttributeError, TypeError):  # private: another version may differ
+        from sklearn.svm import SVC
+
+        some = X[np.ix_(rows, rows)] if kind == "precomputed" else X[rows]
+        held = held[:, rows] if kind == "precomputed" else held
+        model = SVC(C=C, kernel=kind, gamma=gamma or "scale").fit(some, y[rows])
+        return np.asarray(model.predict(held), dtype=np.int64)
+
+
+def _classes_directly(
+    kind: str, X: Floats, y: Ints, rows: Ints, held: Floats, C: float, gamma: float
+) -> Ints:
+    """Call what `SVC` calls."""
     from sklearn.svm import _libsvm
 
     weights = np.zeros(len(X))
