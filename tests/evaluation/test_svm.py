@@ -96,3 +96,16 @@ def test_distances_are_right_across_blocks():
     X = np.random.default_rng(5).normal(size=(600, 3))
     direct = ((X[:, None] - X[None]) ** 2).sum(-1)
     np.testing.assert_allclose(svm.squared_distances(X), direct, atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", ["rbf", "precomputed"])
+def test_classes_keep_their_numbers_where_a_training_part_lacks_one(kind):
+    Z, y = noisy_classes(np.random.default_rng(7), 150, 4, 3)
+    rows, gamma = np.flatnonzero(y != 1), 0.3
+    X = np.exp(-gamma * svm.squared_distances(Z)) if kind == "precomputed" else Z
+    some = X[np.ix_(rows, rows)] if kind == "precomputed" else X[rows]
+    held = X[:, rows] if kind == "precomputed" else X
+    expected = SVC(C=2.0, kernel=kind, gamma=gamma).fit(some, y[rows]).predict(held)
+    found = svm._classes_directly(kind, X, y, rows, X, 2.0, gamma)
+    assert set(found) == {0, 2}
+    assert np.array_equal(found, expected)

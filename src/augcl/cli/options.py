@@ -61,7 +61,7 @@ Precision = Annotated[
     str,
     typer.Option(
         help="Numbers of the training: 32-true; 64-true, with which any number of processes gives "
-        "the same results; or bf16-mixed, with --device cuda.",
+        "the same results; or bf16-mixed, with --device cuda (never tried).",
         rich_help_panel=TRAINING,
     ),
 ]

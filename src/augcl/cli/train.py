@@ -331,7 +331,8 @@ def train(
         if floors and result["accuracy"] is not None:
             from augcl.runs.beside_run import compute_floors
 
-            compute_floors(out, data_dir=data_dir)
+            compute_floors(out, data_dir=data_dir, data=loaded)
+        del loaded
         with phase("writing the report"):
             from augcl.runs.page import write_report  # slow to import, by scipy.special
 

@@ -26,10 +26,12 @@ from augcl.data.limits import (
     check_shape,
     check_unpacked,
     lines,
+    most_bytes,
+    too_large,
 )
 from augcl.data.node_graph import NodeGraph, Splits
 from augcl.data.npz import node_targets
-from augcl.data.table import open_parquet, warn_unused
+from augcl.data.table import warn_unused
 from augcl.data.targets import LARGEST_WHOLE, Reading
 from augcl.errors import InputError, mistakes_in
 from augcl.files import regular
@@ -102,7 +104,8 @@ def read_arrays(folder: Path, how: Reading) -> NodeGraph:
     the columns ``source``, ``target`` and, if edges have weights, ``weight``. Optional:
     ``features.npy`` (N, F), constant 1 if absent; ``labels.npy`` (N,); ``ids.npy`` (N,), whole
     numbers of any size or text, by which edges name the nodes (else 0 … N − 1); ``train.npy``,
-    ``val.npy`` and ``test.npy`` with masks (N,) or places of nodes.
+    ``val.npy`` and ``test.npy`` with masks (N,) or places of nodes. An ``edges.parquet`` without
+    ``features.npy`` is a table, not this.
 
     Examples
     --------
@@ -124,13 +127,15 @@ def read_arrays(folder: Path, how: Reading) -> NodeGraph:
             raise InputError(f"ids.npy: give {known} different ids, one for each row of features")
         numbered = _Numbered(ids)
         found = [(numbered(pairs), weight) for pairs, weight in _edge_pieces(folder)]
-        pairs = np.concatenate([pairs for pairs, _ in found], axis=1)
+        pairs = np.concatenate([np.empty((2, 0), np.int64), *(p for p, _ in found)], axis=1)
         weights = [weight for _, weight in found if weight is not None]
         if weights and len(weights) < len(found):
             raise InputError(
                 "some files of edges have a column weight, others none: give it to all"
             )
         count = int(pairs.max(initial=-1)) + 1 if known is None else known
+        if known is None:
+            check_nodes(count, pairs.shape[1], f"{folder}: the edges")
         return _graph(
             pairs=pairs,
             num_nodes=count,
@@ -197,6 +202,8 @@ def _csv(path: Path, kind: Any) -> Array:
                     read_options=pa.csv.ReadOptions(column_names=names, block_size=len(text) + 1),
                     convert_options=pa.csv.ConvertOptions(column_types=dict.fromkeys(names, kind)),
                 )
+                if pa.types.is_integer(kind) and any(c.null_count for c in table.columns):
+                    raise InputError(f"{path} has a blank value: give whole numbers")
                 columns = [column.to_numpy() for column in table.columns]
                 pieces.append(np.stack(columns, axis=1))
     except (pa.ArrowInvalid, EOFError, OSError, zlib.error) as error:
@@ -238,7 +245,7 @@ def _edge_pieces(folder: Path) -> Iterator[tuple[Array, Array | None]]:
     for file in files:
         regular(file)
         try:
-            pieces = open_parquet(file)
+            pieces = pa.parquet.ParquetFile(file)
             schema = pieces.schema_arrow
             numeric = [f.name for f in schema if pa.types.is_integer(f.type) or _is_float(f.type)]
             weight = ["weight"] if "weight" in numeric else []
@@ -246,6 +253,9 @@ def _edge_pieces(folder: Path) -> Iterator[tuple[Array, Array | None]]:
             if rest and file == files[0]:
                 cure = "of an edge its source, its target and a number as weight are read"
                 warn_unused(str(file), rest, cure)
+            numbers = pieces.metadata.num_rows * (2 + len(weight))
+            if 8 * numbers > most_bytes():
+                raise too_large(f"{file} has {numbers:,} numbers of edges")
             for batch in pieces.iter_batches(PIECE, columns=["source", "target", *weight]):
                 ends = [batch[name].to_numpy(zero_copy_only=False) for name in ("source", "target")]
                 values = batch["weight"].to_numpy(zero_copy_only=False) if weight else None

@@ -113,15 +113,16 @@ def first_bad_row(x: Tensor, *, mapped: bool = False) -> int | None:
     """Return the first row with NaN or infinity, None if all are finite.
 
     Of more numbers than `UNREAD`, or than `LARGE` in a memory map (`mapped`), only some rows are
-    looked at, as `some_rows` does: the file is not read for it, and the training looks again.
+    looked at, as `some_rows` does: the file is not read for it. Trainings in mini-batches
+    look again.
     """
     if x.layout != torch.sparse_csr:
         some = x.numel() > (LARGE if mapped else UNREAD)
         rows = _evenly(len(x)) if some else torch.arange(len(x))
-        for part in rows.split(SOME):
+        for part in rows.split(SOME) if len(rows) else ():
             bad = ~torch.isfinite(x[part] if some else x[part[0] : part[-1] + 1]).all(dim=1)
             if bool(bad.any()):
-                return int(part[bad][0])
+                return int(part[int(bad.nonzero()[0])])
         return None
     bad = ~torch.isfinite(x.values())
     if not bool(bad.any()):

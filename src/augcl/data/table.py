@@ -358,7 +358,7 @@ def warn_unused(where: str, names: Sequence[str], cure: str) -> None:
 
 
 def open_parquet(path: Path) -> Any:
-    """Open a Parquet file; refuse one whose numbers would take far more than its own size."""
+    """Open a Parquet file that is read at once; refuse one that takes far more than its size."""
     file = pa.parquet.ParquetFile(path)
     check_unpacked(8 * file.metadata.num_rows * file.metadata.num_columns, path)
     return file

@@ -122,8 +122,9 @@ class TUFiles:
                 return f"{place}: {len(values)} values, expected {columns} separated by commas"
             for value in values:
                 try:
-                    dtype(int(value) if whole else float(value))
-                except (ValueError, OverflowError):
+                    with np.errstate(over="raise"):
+                        dtype(int(value) if whole else float(value))
+                except (ValueError, OverflowError, FloatingPointError):
                     wanted = "a whole number" if whole else "a number"
                     return f"{place}: {value.strip()!r} is not {wanted} in the allowed range"
         reason = " ".join(shortened(error).split())  # a value may hold a line break of Unicode

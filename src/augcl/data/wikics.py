@@ -42,11 +42,12 @@ def read_wikics(path: str | os.PathLike[str], how: Reading | None = None) -> Nod
     path = Path(path)
     content = _content(path)
     try:
-        x = np.array(content["features"], np.float32)
+        with np.errstate(over="raise"):
+            x = np.array(content["features"], np.float32)
         counts = np.array([len(links) for links in content["links"]], np.int64)
         targets = np.array([end for links in content["links"] for end in links], np.int64)
         labels = np.array(content["labels"])
-    except (TypeError, ValueError, OverflowError) as error:
+    except (TypeError, ValueError, OverflowError, FloatingPointError) as error:
         raise InputError(
             f"{path}: features, labels or links are not as published: {error}"
         ) from None

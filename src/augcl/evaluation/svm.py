@@ -33,6 +33,8 @@ MIDDLE = GRID.index(10.0)
 INNER_FOLDS = 5
 # With more samples than this, the N × N matrix (0.8 GB) is not worth its memory.
 LARGEST_MATRIX = 10_000
+CACHE = 400
+"""Megabytes of the kernel that libsvm keeps: all of it for so many samples."""
 
 HINT = "; is this a number to predict? task=regression"
 """Where there are nearly as many classes as samples."""
@@ -304,18 +306,20 @@ def _classes_directly(
     """Call what `SVC` calls."""
     from sklearn.svm import _libsvm
 
+    classes, codes = np.unique(y[rows], return_inverse=True)  # libsvm returns places among these
+    targets = np.zeros(len(X))
+    targets[rows] = codes
     weights = np.zeros(len(X))
     weights[rows] = 1.0  # libsvm leaves out samples without weight before it begins
     _libsvm.set_verbosity_wrap(0)
-    megabytes = max(200, len(rows) ** 2 * 4 // 2**20 + 1)  # all rows of the kernel, once
     support, vectors, counts, coefficients, intercept, *sigmoid, _, _ = _libsvm.fit(
         X,
-        y.astype(np.float64),
+        targets,
         kernel=kind,
         C=C,
         gamma=gamma,
         sample_weight=weights,
-        cache_size=min(megabytes, 2000),
+        cache_size=CACHE,
     )
     found = _libsvm.predict(
         held,
@@ -328,7 +332,7 @@ def _classes_directly(
         kernel=kind,
         gamma=gamma,
     )
-    return np.asarray(found, dtype=np.int64)
+    return np.asarray(classes[found.astype(np.int64)], dtype=np.int64)
 
 
 def _gamma(X: Floats) -> float:

@@ -371,6 +371,7 @@ class LeakCell:
 
     dataset: str
     seed: int
+    epochs: int | None = None
     data: str | None = None
 
     @property
@@ -383,16 +384,18 @@ class LeakCell:
 
     def path(self, out: Path) -> Path:
         name = known_name(self.dataset) or Path(self.dataset).name
-        return cell_file(out, name, f"leak-{digest([name, KNOWN, self.data])}", self.seed)
+        decides = [] if self.epochs is None else [self.epochs]
+        return cell_file(out, name, f"leak-{digest([name, KNOWN, *decides, self.data])}", self.seed)
 
     def compute(self, out: Path, data_dir: str | None) -> None:
         one_thread()
-        found = leaked(load_graph(self.dataset, data_dir=data_dir), seed=self.seed)
+        graph = load_graph(self.dataset, data_dir=data_dir)
+        found = leaked(graph, seed=self.seed, epochs=self.epochs)
         write_json(self.path(out), {"dataset": self.dataset, "accuracy": None, "leak": found})
 
 
 def _leak_cell(study: Study, dataset: str, seed: int) -> LeakCell:
-    return LeakCell(dataset, seed, study.cell(TABLE, dataset, TABLE.base).data)
+    return LeakCell(dataset, seed, study.epochs, study.cell(TABLE, dataset, TABLE.base).data)
 
 
 def _leak_cells(study: Study) -> list[LeakCell]:

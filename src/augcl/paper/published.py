@@ -70,8 +70,8 @@ def training_seconds(method: str, dataset: str) -> float | None:
 def attack_accuracy(depth: int, attack: str, victim: str) -> float | None:
     """Return the published accuracy in percent of a victim under an attack, by the paper's names.
 
-    >>> attack_accuracy(2, "GradArgmax", "AUGCL")
-    77.53
+    >>> attack_accuracy(2, "GradArgmax", "AUGCL"), attack_accuracy(5, "GradArgmax", "AUGCL")
+    (77.53, None)
     """
-    found: float | None = paper()["attacks"][f"{depth}-layer"].get(attack, {}).get(victim)
+    found: float | None = paper()["attacks"].get(f"{depth}-layer", {}).get(attack, {}).get(victim)
     return found

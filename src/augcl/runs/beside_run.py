@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from augcl.checks import parameters
+from augcl.data.graph import GraphSet
+from augcl.data.node_graph import NodeGraph
 from augcl.errors import InputError
 from augcl.files import read_record, write_json
 from augcl.runs.embedding_file import Embeddings
@@ -26,14 +28,30 @@ FREE = {"graph": "WLFeatures", "node": "Propagation"}
 PERPLEXITY = 30
 
 
-def compute_floors(folder: Path, *, data_dir: str | None = None, progress: bool = True) -> None:
-    """Score what needs no training and the untrained network on the splits of a run."""
+def compute_floors(
+    folder: Path,
+    *,
+    data_dir: str | None = None,
+    progress: bool = True,
+    data: GraphSet | NodeGraph | None = None,
+) -> None:
+    """Score what needs no training and the untrained network on the splits of a run.
+
+    Data that are loaded already are not read again.
+    """
     result = read_result(folder)
     if result["accuracy"] is None:
         raise InputError(f"{folder} was not evaluated: train it with labels to see floors")
     spec = Spec(**result["spec"])
     alone = replace(spec, hardness="none", hardness_options={}, beside=None)
-    free = replace(alone, method=FREE[spec.level], options={}, augmentation=None, epochs=None)
+    free = replace(
+        alone,
+        method=FREE[spec.level],
+        options={},
+        augmentation=None,
+        epochs=None,
+        precision="32-true",
+    )
     rows = {free.method: free}
     if "epochs" in parameters(METHODS[spec.method]):
         rows["untrained"] = replace(alone, epochs=0)
@@ -42,7 +60,8 @@ def compute_floors(folder: Path, *, data_dir: str | None = None, progress: bool 
     found = {}
     for name, row in rows.items():
         records = [
-            run(row, seed, data_dir=data_dir, progress=progress).record for seed in result["seeds"]
+            run(row, seed, data_dir=data_dir, progress=progress, data=data).record
+            for seed in result["seeds"]
         ]
         found[name] = [record["accuracy"]["mean"] for record in records]
     write_json(folder / FLOORS, {"of": _trained(result), "scores": found})

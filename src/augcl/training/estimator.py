@@ -85,7 +85,8 @@ class Estimator(Method):
     Attributes
     ----------
     precision : {"32-true", "64-true", "bf16-mixed"}
-        Numbers of the training; set it before `fit`. It is no hyper-parameter: "64-true" is for
+        Numbers of the training; set it before `fit`. It is no hyper-parameter, so that copies
+        (`clone`, a grid search) and saved models have "32-true" again: "64-true" is for
         results that agree in every world of processes, at twice the time and memory, and
         "bf16-mixed" (Fabric's, on CUDA only) was never tried.
     history_ : list of dict

@@ -71,7 +71,9 @@ class _Line(ProgressColumn):
     def render(self, task: Task) -> Text:
         count = f"{task.completed:g}/{task.total:g}"
         time = (
-            f"in {clock(task.elapsed)}" if task.finished else f"{clock(task.time_remaining)} left"
+            f"in {clock(task.finished_time)}"
+            if task.finished
+            else f"{clock(task.time_remaining)} left"
         )
         width = self.console.width - self.beside
         return Text(
