@@ -443,3 +443,15 @@ def test_a_line_break_of_unicode_in_a_column_is_told_in_one_line(tmp_path, lette
     with pytest.raises(InputError, match="no column target") as error:
         load(tmp_path)
     assert len(str(error.value).splitlines()) == 1
+
+
+def test_a_number_beyond_single_precision_is_named_without_a_warning(tmp_path):
+    attributes = "0.5\n1e300\nx\n1\n1\n1\n"
+    path = write_tu(tmp_path / "MINE.zip", node_attributes=attributes)
+    with pytest.raises(InputError, match="line 2: '1e300' is not a number in the allowed range"):
+        load(path)
+
+
+def test_nodes_that_only_edges_name_are_bounded(tmp_path):
+    np.save(tmp_path / "edges.npy", np.array([[0, 10**11], [1, 2]]))
+    assert "for 2 lines: number them without gaps" in refuse(tmp_path)

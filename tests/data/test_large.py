@@ -105,6 +105,9 @@ def test_a_damaged_file_of_ogb_is_named(graph, tmp_path):
     packed(root / "raw" / "node-feat.csv.gz", [["a", 1]])
     with pytest.raises(InputError, match=r"node-feat\.csv\.gz"):
         read_graph(root)
+    packed(root / "raw" / "edge.csv.gz", [[0, 1], [2, ""]])
+    with pytest.raises(InputError, match=r"edge\.csv\.gz has a blank value"):
+        read_graph(root)
 
 
 def arrays_folder(folder, graph, *, edges="npy", ids=None, more=lambda piece: {}):
@@ -218,6 +221,12 @@ def test_mistakes_are_named(graph, tmp_path):
         read_graph(folder)
     np.save(folder / "edges.npy", np.array([[0, NODES]]))
     with pytest.raises(InputError, match="points at node 60"):
+        read_graph(folder)
+    np.save(folder / "edges.npy", np.array([[0, 1]]))
+    for part in ("train", "val", "test"):
+        np.save(folder / f"{part}.npy", np.array([0]))
+    (folder / "train.npy").write_bytes(np.lib.format.magic(2, 0) + b"\xff\xff\xff\xff")
+    with pytest.raises(InputError, match=r"train\.npy.* claims 4,294,967,295 bytes"):
         read_graph(folder)
     np.save(folder / "features.npy", np.array([{"a": 1}], dtype=object), allow_pickle=True)
     with pytest.raises(InputError, match=r"features\.npy"):

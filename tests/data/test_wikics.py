@@ -65,6 +65,7 @@ def test_masks_may_be_written_as_numbers_and_stopping_masks_be_absent(tmp_path):
             {"features": [[float("nan")]] * 12},
             "node 0, counted from 0: column 'x0' is empty",
         ),
+        ({"features": [[1e300]] * 12}, "features, labels or links are not as published"),
         ({"features": 3}, "no rows of features but 12 lists of links"),
         ({"links": [[50]] * 12}, "points at node 50"),
         ({"links": [[-1]] * 12}, "a node below 0"),

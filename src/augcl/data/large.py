@@ -26,8 +26,6 @@ from augcl.data.limits import (
     check_shape,
     check_unpacked,
     lines,
-    most_bytes,
-    too_large,
 )
 from augcl.data.node_graph import NodeGraph, Splits
 from augcl.data.npz import node_targets
@@ -253,9 +251,7 @@ def _edge_pieces(folder: Path) -> Iterator[tuple[Array, Array | None]]:
             if rest and file == files[0]:
                 cure = "of an edge its source, its target and a number as weight are read"
                 warn_unused(str(file), rest, cure)
-            numbers = pieces.metadata.num_rows * (2 + len(weight))
-            if 8 * numbers > most_bytes():
-                raise too_large(f"{file} has {numbers:,} numbers of edges")
+            check_unpacked(8 * pieces.metadata.num_rows * (2 + len(weight)), file)
             for batch in pieces.iter_batches(PIECE, columns=["source", "target", *weight]):
                 ends = [batch[name].to_numpy(zero_copy_only=False) for name in ("source", "target")]
                 values = batch["weight"].to_numpy(zero_copy_only=False) if weight else None

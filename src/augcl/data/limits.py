@@ -22,6 +22,8 @@ import numpy as np
 from augcl.errors import InputError, shortened
 from augcl.files import regular
 
+LONGEST_HEADER = 2**16
+"""Bytes of the header of an array."""
 LONGEST_LINE = 1 << 24
 """Bytes of the longest line of a text file."""
 PARSED = 8
@@ -187,9 +189,14 @@ def array_header(stream: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any
     >>> array_header(packed)
     ((2, 3), False, dtype('float32'))
     """
-    first = np.lib.format.read_magic(stream) == (1, 0)
-    read = np.lib.format.read_array_header_1_0 if first else np.lib.format.read_array_header_2_0
-    return read(stream)
+    if np.lib.format.read_magic(stream) == (1, 0):
+        return np.lib.format.read_array_header_1_0(stream)
+    place = stream.tell()  # NumPy would take as much memory as these four bytes say
+    length = int.from_bytes(stream.read(4), "little")
+    if length > LONGEST_HEADER:
+        raise ValueError(f"the header of an array claims {length:,} bytes")
+    stream.seek(place)
+    return np.lib.format.read_array_header_2_0(stream)
 
 
 def check_shape(shape: Any, dtype: Any, size: int, what: str) -> None:
