@@ -1,7 +1,7 @@
 """Mini-batches of one large graph: several parts of it, drawn at random, and the edges among them.
 
 As Cluster-GCN (W.-L. Chiang et al., KDD 2019, arXiv:1905.07953): the graph is cut once into many
-small parts with few edges between them, and every epoch deals the parts out to batches anew. The
+small parts with few edges between them, and every epoch deals the parts out in a new order. The
 cost of an epoch is linear in the nodes and edges, and a step holds one batch.
 """
 
@@ -43,7 +43,7 @@ def nodes_per_step(nodes: int, asked: int | None) -> int | None:
 
 
 class NodeParts(Sequence[NodeBatch]):
-    """The batches of one large graph; each pass over them deals out the parts anew.
+    """The batches of one large graph; each pass deals out the parts in a new order.
 
     Parameters
     ----------
